@@ -19,6 +19,7 @@ if not workflow.modifier.is_main_snakefile():
 
 
 include: "rules/common.smk"
+include: "rules/guards.smk"
 
 
 from workflow_scripts.core.environment import prepare_environment
@@ -32,11 +33,6 @@ hear_every_sigterm()
 pathvars:
     results=config["results"],
     downloads=config["downloads"],
-    clean=LAYOUT.folder("clean"),
-    pairs=LAYOUT.folder(*PAIRS),
-    references=LAYOUT.folder("generate", "references"),
-    forward=LAYOUT.folder("train", "forward"),
-    backward=LAYOUT.folder("train", "backward"),
 
 
 wildcard_constraints:
@@ -98,9 +94,3 @@ include: "rules/transfer.smk"
 include: "rules/encoder.smk"
 include: "rules/release.smk"
 include: "rules/manifest.smk"
-
-
-if workflow.is_main_process:
-    for each in own_rules().values():
-        if "version" in each.wildcard_names:
-            spare_finished(each)

@@ -18,10 +18,10 @@ import numpy as np
 import torch
 from sentence_transformers import SentenceTransformer
 
+from workflow_scripts.encoding.embedding import load, save
+from workflow_scripts.encoding.parts import Parts
 from workflow_scripts.plan.schema import defaults
-from workflow_scripts.stages.embed.embedding import load, save
 from workflow_scripts.stages.embed.initial import initial_model
-from workflow_scripts.stages.embed.parts import Parts
 from workflow_scripts.stages.embed.prepared import prepare, read_prepared
 from workflow_scripts.stages.embed.training import Seeds, Training
 

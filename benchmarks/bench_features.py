@@ -27,6 +27,7 @@ from scipy.stats import rankdata
 
 from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.core.text.text_tokens import known_words, tokens
+from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.raw import coders
 from workflow_scripts.nmt.scoring import Forced, forced
@@ -36,7 +37,6 @@ from workflow_scripts.stages.judge.features import FEATURES, Models
 from workflow_scripts.stages.judge.features.dictionary import WithDictionary
 from workflow_scripts.stages.judge.grammar import Grammar
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder, load_encoder
 
 # Lower is better.
 NEGATED = {"forward_nll", "backward_nll", "forward_total", "forward_worst", "unknown_words"}

@@ -13,12 +13,12 @@ import numpy as np
 import torch
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.stages.judge.features import Models, compute
 from workflow_scripts.stages.judge.features.closed_classes import FUNCTION_WORDS
 from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
 from workflow_scripts.stages.judge.judge import Judge
 from workflow_scripts.stages.judge.known_pairs import Pairs
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder, load_encoder
 
 NOUNS = (
     *("house", "river", "friend", "letter", "window", "garden", "teacher", "street"),

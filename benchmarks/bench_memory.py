@@ -84,7 +84,7 @@ def main() -> None:
         texts = ["--input", str(work / "input.jsonl"), "--output", str(work / "output.jsonl")]
         pairs = ["--source", str(work / "source"), "--target", str(work / "target")]
         translate = ["workflow_scripts.nmt.translate", *common, *texts]
-        score = ["workflow_scripts.nmt.score", *common, *pairs]
+        score = ["workflow_scripts.nmt.score_pairs", *common, *pairs]
         commands = {
             "sampling, 512 rows": [*translate, "--sample", "5", "--samples", "2"],
             # So many samples that even the small file fills the rows several times.

@@ -248,8 +248,9 @@ def measure_pairs(folder: Path, lines: int) -> list[Path]:
             module(
                 "clean.shard",
                 config,
-                inputs=[corpus / f"{name}.parquet"],
+                pairs=[corpus / f"{name}.parquet"],
                 output=clean / f"{name}.parquet",
+                rejected=clean / "rejected" / f"{name}.tsv.zst",
             )
         )
         for name in names
@@ -271,7 +272,7 @@ def measure_pairs(folder: Path, lines: int) -> list[Path]:
             ),
         )
         config = {"method": "sum", "max_sum": 3.5, "trusted": []}
-        options = {"input": path, "scores": scores, "output": folder / "kept" / path.name}
+        options = {"pairs": path, "scores": scores, "output": folder / "kept" / path.name}
         costs.append(cost_of(module("dual_filter.keep", config, **options)))
     show("dual_filter, kept", kept, costs)
     return paths
@@ -300,7 +301,7 @@ def measure_selection(folder: Path, clean: list[Path], lines: int) -> Shards:
     for path in scored:
         selected.append(folder / "selected" / path.name)
         options = {
-            **{"input": path, "threshold": threshold, "model": model},
+            **{"scored": path, "threshold": threshold, "model": model},
             "output": selected[-1],
         }
         costs.append(cost_of(module("select.shard", config, **options)))
@@ -308,7 +309,7 @@ def measure_selection(folder: Path, clean: list[Path], lines: int) -> Shards:
     columns, costs = [], []
     for path in selected:
         columns.append(folder / "columns" / path.name)
-        costs.append(cost_of(module("filter.columns", None, input=path, output=columns[-1])))
+        costs.append(cost_of(module("filter.columns", {}, paraphrases=path, output=columns[-1])))
     show("filter, columns of pairs", rows_of(columns), costs)
     return Shards(scored, selected, columns)
 

@@ -33,8 +33,8 @@ import torch
 from tabulate import tabulate
 
 from benchmarks.bench_students import DATA, TEXTS, folder
+from workflow_scripts.core.files.model_folder import model_files
 from workflow_scripts.nmt.beam import BeamRequest, translate
-from workflow_scripts.nmt.kinds import model_files
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.raw import coders
 from workflow_scripts.stages.rewrite.rewriter import Settings

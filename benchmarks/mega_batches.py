@@ -17,9 +17,9 @@ from typing import Any
 
 import torch
 
+from workflow_scripts.encoding.embedding import SentenceEmbeddings
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.embed.correlations import overlaps, result
-from workflow_scripts.stages.embed.embedding import SentenceEmbeddings
 from workflow_scripts.stages.embed.evaluation import simulated
 from workflow_scripts.stages.embed.initial import initial_model
 from workflow_scripts.stages.embed.prepared import key, prepare, read_prepared

@@ -1,3 +1,4 @@
+# What all rules use: the plan of the run, and what a job reads and is told.
 import functools
 import hashlib
 import logging
@@ -5,7 +6,6 @@ import os
 import re
 import shlex
 import sys
-from pathlib import Path
 
 sys.path.insert(0, BASEDIR)
 # Where Snakemake's log can't be written, on a full disk, a traceback for each of its lines would bury
@@ -13,38 +13,13 @@ sys.path.insert(0, BASEDIR)
 logging.raiseExceptions = False
 
 from snakemake.exceptions import WorkflowError
-from snakemake.io import is_flagged
-from snakemake.logging import logger
 
-from workflow_scripts.plan import selection
 from workflow_scripts.core.files.atomic import write_text
-from workflow_scripts.plan.catalogues.encoder_blocks import MODULES, PLAIN
-from workflow_scripts.plan.catalogues.encoder_tasks import PLAIN_STATE, TUNED_STATE
 from workflow_scripts.core.environment import require_good_place, require_utf8
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.plan.run.events import record_events
-from workflow_scripts.plan.finished import Finished
 from workflow_scripts.plan.layout import unit_name
-from workflow_scripts.plan.run.results_lock import ResultsLock
-from workflow_scripts.plan.run.run_folders import (
-    cancel_orphans,
-    cancel_orphans_in,
-    link_run,
-    remove_stale_locks,
-)
 from workflow_scripts.core.files.seal import canonical
-from workflow_scripts.core.files.space import advise_on_full_disks
-from workflow_scripts.stages.corpus.stage import Corpus
-from workflow_scripts.stages.embed.stage import Embed
-from workflow_scripts.stages.encoder.stage import Encoder
-from workflow_scripts.stages.evaluate.stage import Evaluate
-from workflow_scripts.stages.filter.stage import Filter
-from workflow_scripts.stages.judge.stage import Judge
-from workflow_scripts.stages.release.stage import Release
-from workflow_scripts.stages.rewrite.stage import Rewrite
-from workflow_scripts.stages.select.stage import Select
 from workflow_scripts.stages.catalogue import run_layout
-from workflow_scripts.stages.train.stage import Train
 
 PATHS = workflow.modifier.path_modifier
 if PATHS.prefix or PATHS.modifies_prefixes:
@@ -63,31 +38,16 @@ try:
     if workflow.is_main_process:
         for note in LAYOUT.notes():
             print(f"note: {note}", file=sys.stderr)
-    # Open as long as this process lives. Only the main Snakemake holds it: on a cluster a job's
-    # own Snakemake may outlive it, and must not keep the next one from starting.
-    ALIVE = remove_stale_locks() if workflow.is_main_process else None
-    RESULTS_LOCK = ResultsLock(config["results"])
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
-# The declarations of stages that the functions below ask more than the layout does.
-CORPUS, TRAIN = map(LAYOUT.stage, (Corpus, Train))
-JUDGE, SELECT = map(LAYOUT.stage, (Judge, Select))
-FILTER, EMBED, EVALUATE, RELEASE = map(LAYOUT.stage, (Filter, Embed, Evaluate, Release))
-REWRITE, ENCODER = map(LAYOUT.stage, (Rewrite, Encoder))
 SYSTEMS = config["run"]["systems"]
-# The tables of the release: `module:function` by name.
-TABLES = RELEASE.released_tables()
-# The unit with the bitext that models are trained on.
-PAIRS = selection.pairs(config)
-# The unit with the scores of the references themselves, which not every run has.
-REFERENCE_SCORES = ("score", "references")
 # A job's shell gets the whole command as one argument, of 128 KiB at most; it has few of these.
 ARGUMENT_BYTES = 16384
 # Given to jobs as resources: unlike params, another value is no reason to run again.
 COMPUTE = config["compute"]
+# The names of the shards of the bitext.
 EARLY = LAYOUT.shard_names("clean")
-LATE = LAYOUT.shard_names("select")
 
 
 def one_of(values):
@@ -127,8 +87,9 @@ def listed(values):
 
 
 def declared(stage, name, wildcards):
-    """What a stage declares of one of its jobs: see `Job`."""
-    return getattr(LAYOUT.declaration(stage), f"{name}_job")(wildcards)
+    """What a stage declares of one of its jobs, or the layout of one of no stage: see `Job`."""
+    declares = LAYOUT.declaration(stage) if stage else LAYOUT
+    return getattr(declares, f"{name}_job")(wildcards)
 
 
 def reads(stage, name):
@@ -143,7 +104,8 @@ def reads(stage, name):
     def files(wildcards):
         job = declared(stage, name, wildcards)
         users = {"users": [ancient(path) for path in job.users]}
-        if is_spared(wildcards):
+        # The manifest is what a trained unit may lack that is spared otherwise.
+        if is_spared(wildcards, with_trained=stage is not None):
             return users
         told = {option: path for option, path in job.reads.items() if path}
         return {**told, "awaits": list(job.awaits), **users}
@@ -157,14 +119,16 @@ def command(stage, name):
     def line(wildcards, output):
         job = declared(stage, name, wildcards)
         unit = (stage, job.instance)
-        require_version(unit, wildcards)
+        if stage:
+            require_version(unit, wildcards)
         options = {"output": output[0] if output else None, **job.reads}
         options.update((each, output[each]) for each in job.outputs)
         if job.config:
             options["config"] = settings_argument(unit)
         if job.inputs:
             options["inputs"] = inputs_argument(unit)
-        return [f"stages.{job.command}", *words_of({**options, **job.options})]
+        room = "stages." if stage else ""
+        return [f"{room}{job.command}", *words_of({**options, **job.options})]
 
     return line
 
@@ -218,45 +182,6 @@ def grows(first):
     return lambda wildcards, attempt: first * attempt
 
 
-def instance_of(stage, wildcards, instance=None):
-    """The named instance, in which wildcards may stand; without a name, the job's own."""
-    if instance is not None:
-        return instance.format(**wildcards)
-    wildcard = LAYOUT.declaration(stage).wildcard
-    return getattr(wildcards, wildcard) if wildcard else None
-
-
-def unit_file(stage, name, instance=None):
-    """Input function: a file in the folder of a unit, of the job's own instance by default."""
-
-    def path(wildcards):
-        unit = (stage, instance_of(stage, wildcards, instance))
-        return f"{LAYOUT.folder(*unit)}/{name}".format(**wildcards)
-
-    return path
-
-
-def unit_folder(stage, instance=None):
-    """Params function: the folder of a unit, of the job's own instance by default."""
-    return lambda wildcards: LAYOUT.folder(stage, instance_of(stage, wildcards, instance))
-
-
-def unit_config(stage, instance=None):
-    """Params function: the unit's settings as one argument."""
-
-    def text(wildcards):
-        unit = (stage, instance_of(stage, wildcards, instance))
-        version = getattr(wildcards, "version", None)
-        if version is not None and version != LAYOUT.key(*unit):
-            raise WorkflowError(
-                f"{'/'.join(filter(None, unit))}/{version} is not of this configuration, "
-                f"whose version is {LAYOUT.key(*unit)}"
-            )
-        return settings_argument(unit)
-
-    return text
-
-
 # Snakemake asks for params several times, and a corpus may have many thousands of files.
 @functools.cache
 def settings_argument(unit):
@@ -268,623 +193,10 @@ def inputs_argument(unit):
     return argument(LAYOUT.declaration(unit[0]).inputs(unit[1]))
 
 
-@functools.cache
-def description_argument(unit):
-    return argument(LAYOUT.description(unit))
-
-
-def unit_inputs(stage, instance=None):
-    """Params function: the hashes of the user's files that a unit's jobs read, by path."""
-
-    def text(wildcards):
-        return inputs_argument((stage, instance_of(stage, wildcards, instance)))
-
-    return text
-
-
-def upstream_of(stage, wildcards):
-    """The one unit that the job's unit of this stage reads."""
-    (unit,) = LAYOUT.upstream((stage, instance_of(stage, wildcards)))
-    return unit
-
-
-def upstream_folder(stage):
-    """Params function: the folder of the one unit that the job's unit of this stage reads."""
-    return lambda wildcards: LAYOUT.folder(*upstream_of(stage, wildcards))
-
-
-def upstream_file(stage, name):
-    """Input function: a file in that folder."""
-    folder = upstream_folder(stage)
-    return lambda wildcards: f"{folder(wildcards)}/{name}".format(**wildcards)
-
-
-def read_manifests(stage, instance):
-    """Input function: the manifests of all units that this one reads."""
-
-    def paths(wildcards):
-        units = LAYOUT.upstream((stage, instance_of(stage, wildcards, instance)))
-        return [manifest_path(unit) for unit in units]
-
-    return paths
-
-
-def sts_files(wildcards):
-    """Input function: the files of the data sets that embeddings are tested on."""
-    return EMBED.sts_files()
-
-
-def embedding_files(wildcards):
-    """Input function: the files that an embedding starts from and is chosen by."""
-    files = EMBED.embedding_files(wildcards.embedding)
-    return [file for each in files.values() for file in each]
-
-
-def training_pairs(wildcards):
-    """Input function: the training set of an embedding."""
-    unit = ("filter", EMBED.embeddings[wildcards.embedding]["training_set"])
-    return f"{LAYOUT.folder(*unit)}/pairs.parquet"
-
-
-def column_embedding(wildcards):
-    """Params function: the folder of the embedding behind a column."""
-    return LAYOUT.folder(*FILTER.embedding_of(wildcards.embedding_column, wildcards.system))
-
-
-def column_embedding_model(wildcards):
-    """Input function: the record of that model, which covers the whole folder."""
-    return f"{column_embedding(wildcards)}/model.json"
-
-
-def encoder_column(wildcards):
-    """Params function: the folder of the encoder behind a column."""
-    return LAYOUT.folder(*FILTER.encoder_of(wildcards.encoder_column))
-
-
-def encoder_column_model(wildcards):
-    """Input function: the record of that encoder, which covers the whole folder."""
-    return f"{encoder_column(wildcards)}/model.json"
-
-
-def vectors_file(wildcards):
-    """Input function: the word vectors behind a column."""
-    return FILTER.settings(f"{wildcards.vectors}-{wildcards.system}")["file"]
-
-
-def classifier_vectors(wildcards):
-    """Input function: the word vectors that a classifier starts from, if there are any."""
-    settings = FILTER.settings(f"{wildcards.classifier}-{wildcards.system}")
-    return [settings["vectors"]] if settings.get("vectors") else []
-
-
-def feature_options(wildcards):
-    """Params function: the files of other units that a column needs that is a feature."""
-    units = FILTER.feature_units(wildcards.feature)
-    shard = f"{wildcards.shard}.parquet"
-    files = {
-        "words": ("--words", "words.txt"),
-        "grammar": ("--grammar", "model.json"),
-        "references": ("--reference-scores", shard),
-    }
-    options = [(files[purpose], LAYOUT.folder(*unit)) for purpose, unit in units.items()]
-    return [word for (option, name), folder in options for word in (option, f"{folder}/{name}")]
-
-
-def feature_reads(wildcards):
-    """Input function: the same files."""
-    return feature_options(wildcards)[1::2]
-
-
-def feature_encoder(wildcards):
-    """Input function: the files of the encoder behind a column; none of a package."""
-    record = FILTER.encoder_record(wildcards.feature)
-    files = FILTER.encoder_files(f"{wildcards.feature}-{wildcards.system}")
-    return [record] if record else list(files.values())
-
-
-def training_set_values(wildcards):
-    """Params function: `<column>=<folder>` of the columns that a model computed for it."""
-    return named_folders(FILTER.training_set_columns(wildcards.training_set))
-
-
-def training_set_shards(wildcards):
-    """Params function: the number of shards of the pairs that a training set is chosen from."""
-    return len(LAYOUT.shard_names("filter", FILTER.system_of(wildcards.training_set)))
-
-
-def outside_files(wildcards):
-    """Input function: the files of a pair corpus from outside."""
-    return list(FILTER.inputs(wildcards.outside))
-
-
-def statistics_columns(wildcards):
-    """The units of the columns that a model computes and the statistics of a system show."""
-    return EVALUATE.columns(wildcards.system)
-
-
-def statistics_values(wildcards):
-    """Params function: `<column>=<folder>` of these columns."""
-    return named_folders(statistics_columns(wildcards))
-
-
-def statistics_manifests(wildcards):
-    """Input function: the manifests of the pairs and of these columns."""
-    units = [("filter", wildcards.system), *statistics_columns(wildcards).values()]
-    return [manifest_path(unit) for unit in units]
-
-
-def named_folders(units):
-    return [f"{name}={LAYOUT.folder(*unit)}" for name, unit in units.items()]
-
-
 def download_url(wildcards):
-    """Resources function: where a file that is kept by its hash is downloaded from."""
+    """Resource function: where a file that is kept by its hash is downloaded from."""
     wanted = (wildcards.sha256, wildcards.file)
-    url = CORPUS.url(*wanted) or TRAIN.url(*wanted)
-    if url is None:
-        raise WorkflowError(
-            f"no corpus or model of this run is downloaded to {wildcards.sha256}/{wildcards.file}"
-        )
-    return url
-
-
-def finished_model_files(wildcards):
-    """Input function: the files that a finished model is taken over from; none of a package."""
-    return TRAIN.input_files(wildcards.finished_role)
-
-
-def finished_model_pairs(wildcards):
-    """Params function: the folder of the pairs that a finished model is measured on."""
-    (unit,) = LAYOUT.upstream(("train", wildcards.finished_role))
-    return LAYOUT.folder(*unit)
-
-
-def tree_manifest(wildcards):
-    """Input function: the manifest of the job's trees, where sentences are parsed."""
-    return [manifest_path(("syntax", wildcards.system))] if selection.parsed(config) else []
-
-
-def tree_options(wildcards):
-    """Params function: the option that names the folder of the trees, where there is one."""
-    return (
-        ["--trees", LAYOUT.folder("syntax", wildcards.system)] if selection.parsed(config) else []
-    )
-
-
-def judge_instance(wildcards):
-    """The instance of the stage judge that a job is for: a judge that is fitted, or a system."""
-    return getattr(wildcards, "fitted", None) or wildcards.system
-
-
-def judge_files(wildcards):
-    """Input function: the user's files and downloads that a job of the stage judge reads."""
-    return JUDGE.input_files(judge_instance(wildcards))
-
-
-def judge_units(wildcards):
-    """Input function: what a job of the stage judge reads of other units, but for a shard's scores."""
-    return list(judge_inputs(wildcards).values())
-
-
-def judge_inputs(wildcards):
-    """The same files, by the options that name them; a folder goes by its record."""
-    instance = judge_instance(wildcards)
-    read = LAYOUT.upstream(("judge", instance))
-    files = JUDGE.model_files(instance)
-    for role in ("forward", "backward"):
-        if ("train", role) in read:
-            files[f"--{role}"] = f"{LAYOUT.folder('train', role)}/model.json"
-    if REFERENCE_SCORES in read:
-        files["--references"] = f"{LAYOUT.folder(*REFERENCE_SCORES)}/{wildcards.shard}.parquet"
-    return files
-
-
-def judge_options(wildcards):
-    """Params function: the options that name these files, or the folders of translation models."""
-    options = []
-    for option, path in judge_inputs(wildcards).items():
-        folder = option in ("--forward", "--backward")
-        options += [option, os.path.dirname(path) if folder else path]
-    return options
-
-
-def pieces_folder(wildcards):
-    """Params function: the folder with the vocabulary by which the pieces of a system count."""
-    return LAYOUT.folder(*SELECT.pieces(wildcards.system))
-
-
-def pieces_file(wildcards):
-    """Input function: the record of that vocabulary, or of the model that it belongs to."""
-    return f"{pieces_folder(wildcards)}/model.json"
-
-
-def bilingual_folders(wildcards):
-    """Params function: the scored candidates that those of a rewriter are compared with."""
-    return [LAYOUT.folder("score", system) for system in EVALUATE.bilingual(wildcards.system)]
-
-
-def bilingual_manifests(wildcards):
-    """Input function: their manifests."""
-    return [manifest_path(("score", system)) for system in EVALUATE.bilingual(wildcards.system)]
-
-
-def answers_file(wildcards):
-    """Input function: the file of right answers that paraphrases are compared with."""
-    path = EVALUATE.answers_file()
-    return [path] if path else []
-
-
-def documents_file(wildcards):
-    """Input function: the file whose lines are the documents of IDF, if the run has one."""
-    path = EVALUATE.documents_file()
-    return [path] if path else []
-
-
-def documents_options(wildcards):
-    """Params function: the option that names that file, if there is one."""
-    path = EVALUATE.documents_file()
-    return ["--documents", path] if path else []
-
-
-def rewriter_training_sets(wildcards):
-    """Input function: the training sets that a rewriter learns from."""
-    units = [unit for unit in LAYOUT.upstream(("rewrite", f"{wildcards.rewriter}-pairs"))]
-    return [f"{LAYOUT.folder(*unit)}/pairs.parquet" for unit in units if unit[0] == "filter"]
-
-
-def encoder_training_pairs(wildcards):
-    """Input function: the training set that an encoder learns from."""
-    unit, *_ = LAYOUT.upstream(("encoder", f"{wildcards.encoder}-pairs"))
-    return f"{LAYOUT.folder(*unit)}/pairs.parquet"
-
-
-def encoder_embedding_folder(wildcards):
-    """Params function: the folder of the embedding that finds an encoder's negatives."""
-    return LAYOUT.folder(*ENCODER.embedding_of(wildcards.encoder))
-
-
-def encoder_embedding_model(wildcards):
-    """Input function: the record of that embedding."""
-    return f"{encoder_embedding_folder(wildcards)}/model.json"
-
-
-def encoder_scratch_model(wildcards):
-    """Input function: the record of the encoder from scratch that is tuned, if it is one."""
-    units = [unit for unit in LAYOUT.upstream(("encoder", wildcards.encoder))]
-    return [f"{LAYOUT.folder(*unit)}/model.json" for unit in units[1:]]
-
-
-def encoder_base_options(wildcards):
-    """Params function: the option that names its folder."""
-    return [
-        word
-        for path in encoder_scratch_model(wildcards)
-        for word in ("--base", os.path.dirname(path))
-    ]
-
-
-def encoder_state_model(wildcards):
-    """Input function: the record of an encoder in one of its states, if a unit made it."""
-    if wildcards.encoder_state == TUNED_STATE:
-        return [f"{LAYOUT.folder('encoder', wildcards.encoder)}/model.json"]
-    return encoder_scratch_model(wildcards)
-
-
-def encoder_state_options(wildcards):
-    """Params function: the option that names its folder."""
-    return [
-        word
-        for path in encoder_state_model(wildcards)
-        for word in ("--encoder", os.path.dirname(path))
-    ]
-
-
-def encoder_task_files(wildcards):
-    """Input function: the user's files of a task."""
-    return ENCODER.task_files()[wildcards.encoder_task]
-
-
-def encoder_left_out_files(part):
-    """Input function: the user's files of tasks whose texts an encoder must not learn from."""
-
-    def files(wildcards):
-        return ENCODER.left_out_files(f"{wildcards.encoder}{part}")
-
-    return files
-
-
-def encoder_task_folder(wildcards):
-    """Params function: their folder."""
-    return os.path.dirname(encoder_task_files(wildcards)[0])
-
-
-def encoder_answers(state):
-    """Input function: what an encoder in one of its states answered in all tasks."""
-
-    def files(wildcards):
-        folder = LAYOUT.folder("encoder", f"{wildcards.encoder}-tasks")
-        return [f"{folder}/{name}.jsonl" for name in ENCODER.answers(state)]
-
-    return files
-
-
-def encoder_base(wildcards):
-    """Input function: the files of an encoder of the user's that is tuned; none of a package."""
-    record = ENCODER.base_record(wildcards.encoder)
-    return [record] if record else list(ENCODER.base_files(wildcards.encoder).values())
-
-
-def rewriter_named(wildcards):
-    """Return the rewriter that the wildcards name, whichever of them does."""
-    names = ("rewriter", "trained_rewriter", "continued_rewriter")
-    return next(getattr(wildcards, name) for name in names if hasattr(wildcards, name))
-
-
-def texts_folder(wildcards):
-    """Params function: the folder with the texts that a rewriter's model reads and writes."""
-    return LAYOUT.folder(*REWRITE.texts(rewriter_named(wildcards)))
-
-
-def texts_file(name):
-    """Input function: a file in that folder."""
-    return lambda wildcards: f"{texts_folder(wildcards)}/{name}".format(**wildcards)
-
-
-def vocabulary_model(wildcards):
-    """Input function: the record of the model whose vocabulary a rewriter takes, if it does."""
-    role = REWRITE.vocabulary_role(wildcards.rewriter)
-    return [f"{LAYOUT.folder('train', role)}/model.json"] if role else []
-
-
-def vocabulary_options(wildcards):
-    """Params function: the option that names the folder of that model."""
-    return [
-        word for path in vocabulary_model(wildcards) for word in ("--taken", os.path.dirname(path))
-    ]
-
-
-def beginning_folder(wildcards):
-    """Params function: the folder of the model that a rewriter's training goes on from."""
-    return LAYOUT.folder("train", REWRITE.begins_with(wildcards.continued_rewriter))
-
-
-def beginning_model(wildcards):
-    """Input function: the record of that model."""
-    return f"{beginning_folder(wildcards)}/model.json"
-
-
-def templates_table(wildcards):
-    """Input function: the table of the templates that a rewriter learns, if it does."""
-    if REWRITE.templates(rewriter_named(wildcards)) is None:
-        return []
-    return [f"{texts_folder(wildcards)}/templates.tsv"]
-
-
-def templates_options(wildcards):
-    """Params function: the option that names that table."""
-    return [word for path in templates_table(wildcards) for word in ("--templates", path)]
-
-
-def symbol_options(wildcards):
-    """Params function: the same for the vocabulary of what is read; what is written has none."""
-    return templates_options(wildcards) if wildcards.side == "source" else []
-
-
-def rewriter_vocabulary_config(wildcards):
-    """Params function: the settings of one SentencePiece model of a rewriter, as one argument."""
-    return argument(REWRITE.vocabulary_settings(wildcards.rewriter, wildcards.side))
-
-
-def manifest_path(unit):
-    return f"{LAYOUT.folder(*unit)}/manifest.json"
-
-
-def manifests(stage):
-    """The manifests of all units of a stage."""
-    return [manifest_path(unit) for unit in LAYOUT.units() if unit[0] == stage]
-
-
-def stage_target(stage):
-    """Input function of a stage's target rule: the manifests of all its units.
-
-    And it links the run's folders, which `onstart` would leave undone after a change of
-    configuration that needs no job.
-    """
-
-    def paths(wildcards):
-        if workflow.executor_plugin is not None and not workflow.dryrun:
-            enter_results()
-            try:
-                run = link_run(LAYOUT)
-            except InputError as error:
-                refuse(str(error))
-            if workflow.is_main_process:
-                record_events(run)
-        more = lossy_manifests(stage) if workflow.is_main_process else []
-        return [*manifests(stage), *more]
-
-    return paths
-
-
-def refuse(message):
-    """End the run. Of an exception Snakemake would show its own code as well."""
-    logger.error(message)
-    raise SystemExit(1)
-
-
-@functools.cache
-def finished():
-    """What is finished, asked for the first time when Snakemake knows what it was told to do.
-
-    It then tells Snakemake which files are lost; Snakemake itself notices a lost file only where a
-    job is about to read it. And it ends a run that would train a finished model again unasked.
-    """
-    triggers = ", ".join(sorted(map(str, workflow.rerun_triggers)))
-    if triggers != "mtime":
-        refuse(
-            f"rerun-triggers is {triggers}: it would make finished folders again, models among "
-            "them, after any change of the workflow. Write 'rerun-triggers: [mtime]' into your "
-            "profile, or add --rerun-triggers mtime; all else that counts is in the names of the "
-            "folders"
-        )
-    dag, own = workflow.dag, own_rules()
-    # `-R select` names the target rule alone.
-    for stage in LAYOUT.stages:
-        made_by = [each for name, each in own.items() if name.startswith(f"{stage.name}_")]
-        target = own.get(stage.name)
-        if target in dag.forcerules:
-            dag.forcerules.update(made_by)
-        if target is not None and target.name in dag.omitrules:
-            dag.omitrules.update(each.name for each in made_by)
-    # A target of another workflow, of which this one is a module, may need any unit.
-    strangers = set(dag.targetrules) - set(own.values())
-    targets = set(LAYOUT.units()) if strangers else units_of(dag.targetrules, dag.targetfiles)
-    again = units_of(dag.forcerules, dag.forcefiles)
-    try:
-        found = Finished(LAYOUT, again)
-    except InputError as error:
-        refuse(str(error))
-    omitted = units_of(map(workflow.get_rule, dag.omitrules), dag.omitfiles)
-    for each in found.refused(targets, omitted):
-        if not (again and each.spared):
-            refuse(each.message)
-        logger.warning(f"{each.message}. It stays as it is, as you forced something else.")
-    for unit in LAYOUT.all_upstream(targets) & found.files.keys():
-        dag.forcefiles.update(found.files[unit])
-    return found
-
-
-def lossy_manifests(stage):
-    """The manifests of what a stage's units were made of, as far as files of it must be made again.
-
-    Snakemake does not come to them through units that are finished.
-    """
-    lossy = finished().files
-    units = LAYOUT.all_upstream(unit for unit in LAYOUT.units() if unit[0] == stage)
-    return [manifest_path(unit) for unit in LAYOUT.units() if unit in units & lossy.keys()]
-
-
-def require_no_training():
-    """End a run that would train a finished model again, for whatever reason of Snakemake's."""
-    models = {
-        LAYOUT.key(stage, instance)
-        for stage, instance in finished().spared | finished().trained
-        if LAYOUT.declaration(stage).trains(instance)
-    }
-    for job in workflow.dag.needrun_jobs():
-        version = getattr(job.wildcards, "version", None)
-        if version in models and job.rule.name != "manifest":
-            refuse(
-                f"{', '.join(job.output)}: Snakemake would train this finished model again "
-                f"({workflow.dag.reason(job)}). To keep it, give the command once with "
-                f"--cleanup-metadata {' '.join(job.output)}; to train again, with --forcerun "
-                f"{job.output[0]}"
-            )
-
-
-def require_same_content():
-    """End a run with an error in which a lost unit was made again with another content."""
-    changed = finished().changed_since()
-    if changed:
-        lines = [
-            f"{unit_name(*unit)} was made of another {', '.join(unit_name(*each) for each in others)}"
-            for unit, others in changed.items()
-        ]
-        refuse(
-            "what was made again has another content than before, though not another "
-            f"configuration: {'; '.join(lines)}. Give the same command again to follow it"
-        )
-
-
-def own_rules():
-    """The rules of this workflow by the names they have here; in a module they go by others."""
-    return {name: proxy.rule for name, proxy in rules._rules.items()}
-
-
-def units_of(made_by, files):
-    """The units that some rules make, target rules among them, and those of some files."""
-    given = set(made_by)
-    names = [f"{name}_" for name, rule in own_rules().items() if rule in given]
-    units = [
-        unit
-        for unit in LAYOUT.units()
-        if "all_" in names or any(name.startswith(f"{unit[0]}_") for name in names)
-    ]
-    folders = {Path(LAYOUT.folder(*unit)): unit for unit in LAYOUT.units()}
-    return {
-        *units,
-        *(folders[each] for path in files for each in Path(path).parents if each in folders),
-    }
-
-
-@functools.cache
-def spared_versions(with_trained):
-    """The keys whose units are finished; `with_trained`: or trained, if only the manifest is not."""
-    found = finished()
-    spared = found.spared | (found.trained if with_trained else found.kept)
-    others = {LAYOUT.key(*unit) for unit in LAYOUT.units() if unit not in spared}
-    return {LAYOUT.key(*unit) for unit in spared} - others
-
-
-def spare_finished(made_by):
-    """Keep the jobs of finished units from running for what they read: here they read nothing.
-
-    With `ancient` inputs they would still stand between jobs. Snakemake passes over all that depends
-    on a job that must run, since the one leads to the other; through a finished unit it does not, and
-    what stands behind it would be left unmade. And it would make again what is gone.
-    """
-
-    def spared(item):
-        if is_flagged(item, "ancient") or is_flagged(item, "unpack"):  # the user's files; `reads`
-            return item._file
-
-        def files(wildcards):
-            if wildcards.version in spared_versions(made_by.name != "manifest"):
-                return []
-            return item(wildcards) if callable(item) else item
-
-        return files
-
-    given = list(made_by.input._allitems())
-    made_by._input = type(made_by.input)()
-    made_by.set_input(
-        *(spared(item) for name, item in given if name is None),
-        **{name: spared(item) for name, item in given if name is not None},
-    )
-
-
-def enter_results(planned=False):
-    """Hold the results for this working directory; see `ResultsLock.enter`."""
-    if workflow.is_main_process and workflow.execution_settings.lock:
-        try:
-            RESULTS_LOCK.enter(planned)
-        except InputError as error:
-            refuse(str(error))
-
-
-def upstream_manifests(wildcards):
-    """Input function: the manifests of all that the unit `{unit}` reads."""
-    return [manifest_path(unit) for unit in LAYOUT.upstream(unit_of(wildcards))]
-
-
-def unit_of(wildcards):
-    stage, _, instance = wildcards.unit.partition("/")
-    return stage, instance or None
-
-
-def unit_records(wildcards):
-    """Input function: the records that the manifest of `{unit}` merges."""
-    unit = unit_of(wildcards)
-    return [f"{LAYOUT.folder(*unit)}/{name}.json" for name in LAYOUT.records(*unit)]
-
-
-def awaited_files(wildcards):
-    """Input function: the other files that must be there before the manifest is written."""
-    stage, instance = unit_of(wildcards)
-    folder = LAYOUT.folder(stage, instance)
-    return [f"{folder}/{name}" for name in LAYOUT.declaration(stage).files(instance)]
-
-
-def unit_description(wildcards):
-    """Params function: what the manifest of `{unit}` says of it, as one argument."""
-    return description_argument(unit_of(wildcards))
+    urls = [url for stage in LAYOUT.stages if (url := stage.url(*wanted))]
+    if not urls:
+        raise WorkflowError(f"nothing of this run is downloaded to {'/'.join(wanted)}")
+    return urls[0]

@@ -5,7 +5,7 @@ rule judge:
 
 rule judge_grammar:
     input:
-        pairs="<pairs>/manifest.json",
+        unpack(reads("judge", "grammar")),
     output:
         multiext(
             "<results>/judge/run-grammar/{version}/",
@@ -14,11 +14,7 @@ rule judge_grammar:
             "model.json",
         ),
     params:
-        config=unit_config("judge", "run-grammar"),
-        pairs=unit_folder(*PAIRS),
-        shards=len(EARLY),
-        folder=unit_folder("judge", "run-grammar"),
-        language=config["languages"]["reference"]["code"],
+        command=command("judge", "grammar"),
     log:
         "<results>/logs/judge/run-grammar/{version}/model.log",
     benchmark:
@@ -29,24 +25,17 @@ rule judge_grammar:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.stages.judge.grammar.train --config {params.config:q}"
-        " --folder {params.pairs:q} --shards {params.shards} --language {params.language:q}"
-        " --output {params.folder:q} 2>&1 | tee {log:q}"
+        run()
 
 
-# The user's files count by their content, which names the folder; a later time alone is no reason to
-# run.
 rule judge_fit:
     input:
-        ancient(judge_files),
-        units=judge_units,
+        unpack(reads("judge", "fit")),
     output:
         judge="<results>/judge/{fitted}/{version}/judge.json",
         record="<results>/judge/{fitted}/{version}/fitting.json",
     params:
-        config=unit_config("judge", "{fitted}"),
-        inputs=unit_inputs("judge", "{fitted}"),
-        options=judge_options,
+        command=command("judge", "fit"),
     log:
         "<results>/logs/judge/{fitted}/{version}/judge.log",
     benchmark:
@@ -60,25 +49,17 @@ rule judge_fit:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.stages.judge.fit_run --config {params.config:q}"
-        " --inputs {params.inputs:q} {params.options:q}"
-        " --device {resources.device} --batch-tokens {resources.batch_tokens} --threads {threads}"
-        " --output {output.judge:q} 2>&1 | tee {log:q}"
+        run("device", "batch_tokens", "threads")
 
 
-# The same holds for these.
 rule judge_shard:
     input:
-        ancient(judge_files),
-        units=judge_units,
-        scored=unit_file("score", "{shard}.parquet"),
+        unpack(reads("judge", "shard")),
     output:
         judged="<results>/judge/{system}/{version}/{shard}.parquet",
         record="<results>/judge/{system}/{version}/{shard}.json",
     params:
-        config=unit_config("judge"),
-        inputs=unit_inputs("judge"),
-        options=judge_options,
+        command=command("judge", "shard"),
     log:
         "<results>/logs/judge/{system}/{version}/{shard}.log",
     benchmark:
@@ -92,8 +73,4 @@ rule judge_shard:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.stages.judge.shard --config {params.config:q}"
-        " --inputs {params.inputs:q}"
-        " --input {input.scored:q} {params.options:q}"
-        " --device {resources.device} --batch-tokens {resources.batch_tokens} --threads {threads}"
-        " --output {output.judged:q} 2>&1 | tee {log:q}"
+        run("device", "batch_tokens", "threads")

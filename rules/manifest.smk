@@ -2,17 +2,11 @@
 # job costs more, Snakemake makes it itself.
 rule manifest:
     input:
-        records=unit_records,
-        upstream=upstream_manifests,
-        files=awaited_files,
+        unpack(reads(None, "manifest")),
     output:
         manifest="<results>/{unit}/{version}/manifest.json",
     params:
-        unit=unit_description,
-        folder=lambda wildcards: LAYOUT.folder(*unit_of(wildcards)),
-        shards=lambda wildcards: LAYOUT.shards(*unit_of(wildcards)),
-        records=lambda wildcards: LAYOUT.other_records(*unit_of(wildcards)),
-        upstream=lambda wildcards, input: listed(input.upstream),
+        command=command(None, "manifest"),
     log:
         "<results>/logs/{unit}/{version}/manifest.log",
     benchmark:
@@ -24,6 +18,4 @@ rule manifest:
         "../envs/text.yaml"
     localrule: True
     shell:
-        "python -m workflow_scripts.core.files.manifest --unit {params.unit:q} --folder {params.folder:q}"
-        " --shards {params.shards} --records {params.records:q} --upstream {params.upstream:q}"
-        " --output {output.manifest:q} 2>&1 | tee {log:q}"
+        run()

@@ -70,7 +70,10 @@ rule release_tables:
     input:
         unpack(reads("release", "tables")),
     output:
-        tables=[f"<results>/release/{{version}}/tables/{each}.tsv" for each in TABLES],
+        tables=[
+            f"<results>/release/{{version}}/tables/{table}.tsv"
+            for table in LAYOUT.declaration("release").released_tables()
+        ],
         record="<results>/release/{version}/tables/tables.json",
     params:
         command=command("release", "tables"),

@@ -5,17 +5,14 @@ rule rewrite:
 
 rule rewrite_pairs:
     input:
-        sets=rewriter_training_sets,
-        evaluation=unit_file("embed", "evaluation.parquet", "evaluation"),
+        unpack(reads("rewrite", "pairs")),
     output:
         shards=expand(
             "<results>/rewrite/{{rewriter}}-pairs/{{version}}/{shard}.parquet", shard=EARLY
         ),
         records=expand("<results>/rewrite/{{rewriter}}-pairs/{{version}}/{shard}.json", shard=EARLY),
     params:
-        config=unit_config("rewrite", "{rewriter}-pairs"),
-        folder=unit_folder("rewrite", "{rewriter}-pairs"),
-        shards=len(EARLY),
+        command=command("rewrite", "pairs"),
     log:
         "<results>/logs/rewrite/{rewriter}-pairs/{version}.log",
     benchmark:
@@ -26,20 +23,17 @@ rule rewrite_pairs:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.stages.rewrite.training_pairs --config {params.config:q}"
-        " --training-sets {input.sets:q} --evaluation {input.evaluation:q} --shards {params.shards}"
-        " --output {params.folder:q} 2>&1 | tee {log:q}"
+        run()
 
 
 rule rewrite_parse:
     input:
-        pairs=unit_file("rewrite", "{shard}.parquet", "{rewriter}-pairs"),
+        unpack(reads("rewrite", "parse")),
     output:
         trees="<results>/rewrite/{rewriter}-parses/{version}/{shard}.parquet",
         record="<results>/rewrite/{rewriter}-parses/{version}/{shard}.json",
     params:
-        config=unit_config("rewrite", "{rewriter}-parses"),
-        inputs=unit_inputs("rewrite", "{rewriter}-parses"),
+        command=command("rewrite", "parse"),
     log:
         "<results>/logs/rewrite/{rewriter}-parses/{version}/{shard}.log",
     benchmark:
@@ -52,16 +46,12 @@ rule rewrite_parse:
     conda:
         "../envs/syntax.yaml"
     shell:
-        "python -m workflow_scripts.stages.rewrite.parses --config {params.config:q}"
-        " --inputs {params.inputs:q}"
-        " --input {input.pairs:q} --device {resources.device} --threads {threads}"
-        " --output {output.trees:q} 2>&1 | tee {log:q}"
+        run("device", "threads")
 
 
 rule rewrite_templates:
     input:
-        pairs=unit_file("rewrite", "manifest.json", "{rewriter}-pairs"),
-        trees=unit_file("rewrite", "manifest.json", "{rewriter}-parses"),
+        unpack(reads("rewrite", "templates")),
     output:
         shards=expand(
             "<results>/rewrite/{{rewriter}}-templates/{{version}}/{shard}.parquet", shard=EARLY
@@ -72,11 +62,7 @@ rule rewrite_templates:
         table="<results>/rewrite/{rewriter}-templates/{version}/templates.tsv",
         record="<results>/rewrite/{rewriter}-templates/{version}/templates.json",
     params:
-        config=unit_config("rewrite", "{rewriter}-templates"),
-        pairs=unit_folder("rewrite", "{rewriter}-pairs"),
-        trees=unit_folder("rewrite", "{rewriter}-parses"),
-        folder=unit_folder("rewrite", "{rewriter}-templates"),
-        shards=len(EARLY),
+        command=command("rewrite", "templates"),
     log:
         "<results>/logs/rewrite/{rewriter}-templates/{version}.log",
     benchmark:
@@ -87,24 +73,17 @@ rule rewrite_templates:
     conda:
         "../envs/syntax.yaml"
     shell:
-        "python -m workflow_scripts.stages.rewrite.template_pairs --config {params.config:q}"
-        " --pairs {params.pairs:q} --trees {params.trees:q} --shards {params.shards}"
-        " --output {params.folder:q} 2>&1 | tee {log:q}"
+        run()
 
 
 rule rewrite_vocabulary:
     input:
-        taken=vocabulary_model,
-        texts=texts_file("manifest.json"),
+        unpack(reads("rewrite", "vocabulary")),
     output:
         model="<results>/rewrite/{rewriter}-subword/{version}/{side}.model",
         record="<results>/rewrite/{rewriter}-subword/{version}/{side}.json",
     params:
-        config=rewriter_vocabulary_config,
-        taken=vocabulary_options,
-        templates=symbol_options,
-        folder=texts_folder,
-        shards=len(EARLY),
+        command=command("rewrite", "vocabulary"),
     log:
         "<results>/logs/rewrite/{rewriter}-subword/{version}/{side}.log",
     benchmark:
@@ -115,21 +94,17 @@ rule rewrite_vocabulary:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.rewrite.side_vocabulary --config {params.config:q}"
-        " --folder {params.folder:q} --shards {params.shards} {params.taken:q}"
-        " {params.templates:q} --output {output.model:q} 2>&1 | tee {log:q}"
+        run()
 
 
 rule rewrite_segment:
     input:
-        pairs=texts_file("{shard}.parquet"),
-        source="<results>/rewrite/{rewriter}-subword/{version}/source.model",
-        reference="<results>/rewrite/{rewriter}-subword/{version}/reference.model",
+        unpack(reads("rewrite", "segment")),
     output:
         segments="<results>/rewrite/{rewriter}-subword/{version}/{shard}.parquet",
         record="<results>/rewrite/{rewriter}-subword/{version}/{shard}.json",
     params:
-        config=unit_config("rewrite", "{rewriter}-subword"),
+        command=command("rewrite", "segment"),
     log:
         "<results>/logs/rewrite/{rewriter}-subword/{version}/{shard}.log",
     benchmark:
@@ -140,27 +115,17 @@ rule rewrite_segment:
     conda:
         "../envs/text.yaml"
     shell:
-        "python -m workflow_scripts.stages.rewrite.segment_pairs --config {params.config:q}"
-        " --input {input.pairs:q} --source-model {input.source:q}"
-        " --reference-model {input.reference:q} --output {output.segments:q} 2>&1 | tee {log:q}"
+        run()
 
 
 # The checkpoints in work/ are no output: see rule train_model.
 rule rewrite_train:
     input:
-        segments=unit_file("rewrite", "manifest.json", "{trained_rewriter}-subword"),
-        pairs=unit_file("rewrite", "manifest.json", "{trained_rewriter}-pairs"),
-        templates=templates_table,
-        source=unit_file("rewrite", "source.model", "{trained_rewriter}-subword"),
-        reference=unit_file("rewrite", "reference.model", "{trained_rewriter}-subword"),
+        unpack(reads("rewrite", "train")),
     output:
         model="<results>/rewrite/{trained_rewriter}/{version}/model.json",
     params:
-        config=unit_config("rewrite", "{trained_rewriter}"),
-        segments=unit_folder("rewrite", "{trained_rewriter}-subword"),
-        templates=templates_options,
-        shards=len(EARLY),
-        folder=unit_folder("rewrite", "{trained_rewriter}"),
+        command=command("rewrite", "train"),
     log:
         "<results>/logs/rewrite/{trained_rewriter}/{version}.log",
     benchmark:
@@ -173,29 +138,16 @@ rule rewrite_train:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.stages.rewrite.train --config {params.config:q}"
-        " --folder {params.segments:q} --shards {params.shards} --pairs {input.pairs:q}"
-        " --source-model {input.source:q} --reference-model {input.reference:q}"
-        " {params.templates:q}"
-        " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
-        " --output {params.folder:q} 2>&1 | tee {log:q}"
+        run("device", "threads")
 
 
 rule rewrite_continue:
     input:
-        segments=unit_file("rewrite", "manifest.json", "{continued_rewriter}-subword"),
-        pairs=unit_file("rewrite", "manifest.json", "{continued_rewriter}-pairs"),
-        model=beginning_model,
-        templates=templates_table,
+        unpack(reads("rewrite", "continue")),
     output:
         model="<results>/rewrite/{continued_rewriter}/{version}/model.json",
     params:
-        config=unit_config("rewrite", "{continued_rewriter}"),
-        segments=unit_folder("rewrite", "{continued_rewriter}-subword"),
-        shards=len(EARLY),
-        folder=unit_folder("rewrite", "{continued_rewriter}"),
-        model=beginning_folder,
-        templates=templates_options,
+        command=command("rewrite", "continue"),
     log:
         "<results>/logs/rewrite/{continued_rewriter}/{version}.log",
     benchmark:
@@ -208,26 +160,18 @@ rule rewrite_continue:
     conda:
         "../envs/nmt.yaml"
     shell:
-        "python -m workflow_scripts.stages.rewrite.continued --config {params.config:q}"
-        " --folder {params.segments:q} --shards {params.shards} --pairs {input.pairs:q}"
-        " --model {params.model:q} {params.templates:q}"
-        " --work {params.folder:q}/work --device {resources.device} --threads {threads}"
-        " --output {params.folder:q} 2>&1 | tee {log:q}"
+        run("device", "threads")
 
 
 rule rewrite_measure:
     input:
-        model=unit_file("rewrite", "model.json", "{rewriter}"),
-        pairs=unit_file("rewrite", "manifest.json", "{rewriter}-pairs"),
+        unpack(reads("rewrite", "measure")),
     output:
         paraphrases="<results>/rewrite/{rewriter}-measures/{version}/paraphrases.jsonl",
         record="<results>/rewrite/{rewriter}-measures/{version}/paraphrases.json",
         measures="<results>/rewrite/{rewriter}-measures/{version}/measures.json",
     params:
-        config=unit_config("rewrite", "{rewriter}-measures"),
-        pairs=unit_folder("rewrite", "{rewriter}-pairs"),
-        shards=len(EARLY),
-        folder=unit_folder("rewrite", "{rewriter}"),
+        command=command("rewrite", "measure"),
     log:
         "<results>/logs/rewrite/{rewriter}-measures/{version}.log",
     benchmark:
@@ -240,31 +184,18 @@ rule rewrite_measure:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.stages.rewrite.measure --config {params.config:q}"
-        " --model {params.folder:q} --folder {params.pairs:q} --shards {params.shards}"
-        " --device {resources.device} --threads {threads}"
-        " --output {output.paraphrases:q} 2>&1 | tee {log:q}"
+        run("device", "threads")
 
 
 rule rewrite_control:
     input:
-        model=unit_file("rewrite", "model.json", "{rewriter}"),
-        pairs=unit_file("rewrite", "manifest.json", "{rewriter}-pairs"),
-        trees=unit_file("rewrite", "manifest.json", "{rewriter}-parses"),
-        templates=unit_file("rewrite", "templates.tsv", "{rewriter}-templates"),
+        unpack(reads("rewrite", "control")),
     output:
         answers="<results>/rewrite/{rewriter}-control/{version}/answers.tsv",
         record="<results>/rewrite/{rewriter}-control/{version}/answers.json",
         measures="<results>/rewrite/{rewriter}-control/{version}/control.json",
     params:
-        config=unit_config("rewrite", "{rewriter}-control"),
-        inputs=unit_inputs("rewrite", "{rewriter}-control"),
-        model=unit_folder("rewrite", "{rewriter}"),
-        pairs=unit_folder("rewrite", "{rewriter}-pairs"),
-        trees=unit_folder("rewrite", "{rewriter}-parses"),
-        templates=unit_folder("rewrite", "{rewriter}-templates"),
-        folder=unit_folder("rewrite", "{rewriter}-control"),
-        shards=len(EARLY),
+        command=command("rewrite", "control"),
     log:
         "<results>/logs/rewrite/{rewriter}-control/{version}.log",
     benchmark:
@@ -278,27 +209,18 @@ rule rewrite_control:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.stages.rewrite.measure_control --config {params.config:q}"
-        " --inputs {params.inputs:q} --model {params.model:q}"
-        " --pairs {params.pairs:q} --trees {params.trees:q} --templates {params.templates:q}"
-        " --shards {params.shards} --batch-rows {resources.batch_rows}"
-        " --device {resources.device} --threads {threads}"
-        " --output {params.folder:q} 2>&1 | tee {log:q}"
+        run("device", "batch_rows", "threads")
 
 
 rule rewrite_repair:
     input:
-        model=unit_file("rewrite", "model.json", "{rewriter}"),
-        pairs=unit_file("rewrite", "manifest.json", "{rewriter}-pairs"),
+        unpack(reads("rewrite", "repair")),
     output:
         sentences="<results>/rewrite/{rewriter}-repair/{version}/sentences.tsv",
         record="<results>/rewrite/{rewriter}-repair/{version}/sentences.json",
         repair="<results>/rewrite/{rewriter}-repair/{version}/repair.json",
     params:
-        config=unit_config("rewrite", "{rewriter}-repair"),
-        pairs=unit_folder("rewrite", "{rewriter}-pairs"),
-        shards=len(EARLY),
-        folder=unit_folder("rewrite", "{rewriter}"),
+        command=command("rewrite", "repair"),
     log:
         "<results>/logs/rewrite/{rewriter}-repair/{version}.log",
     benchmark:
@@ -311,7 +233,4 @@ rule rewrite_repair:
     conda:
         "../envs/embed.yaml"
     shell:
-        "python -m workflow_scripts.stages.rewrite.repair --config {params.config:q}"
-        " --model {params.folder:q} --folder {params.pairs:q} --shards {params.shards}"
-        " --device {resources.device} --threads {threads}"
-        " --output {output.sentences:q} 2>&1 | tee {log:q}"
+        run("device", "threads")

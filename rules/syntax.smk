@@ -5,13 +5,12 @@ rule syntax:
 
 rule syntax_shard:
     input:
-        paraphrases=unit_file("select", "{shard}.parquet"),
+        unpack(reads("syntax", "shard")),
     output:
         trees="<results>/syntax/{system}/{version}/{shard}.parquet",
         record="<results>/syntax/{system}/{version}/{shard}.json",
     params:
-        config=unit_config("syntax"),
-        inputs=unit_inputs("syntax"),
+        command=command("syntax", "shard"),
     log:
         "<results>/logs/syntax/{system}/{version}/{shard}.log",
     benchmark:
@@ -24,7 +23,4 @@ rule syntax_shard:
     conda:
         "../envs/syntax.yaml"
     shell:
-        "python -m workflow_scripts.stages.syntax.shard --config {params.config:q}"
-        " --inputs {params.inputs:q}"
-        " --input {input.paraphrases:q} --device {resources.device} --threads {threads}"
-        " --output {output.trees:q} 2>&1 | tee {log:q}"
+        run("device", "threads")

@@ -1,4 +1,4 @@
-"""Which module the job of each rule starts: the stages declare it, the manifests' rule says it."""
+"""Which module the job of each rule starts: its stage declares it, or the layout for manifests."""
 
 import ast
 import functools
@@ -16,21 +16,22 @@ def started() -> dict[str, str]:
     for file in ROOT.glob("rules/*.smk"):
         text = file.read_text(encoding="utf-8")
         for name, block in re.findall(r"^rule (\w+):\n((?: {4}.*\n|\n)*)", text, re.M):
-            if job := re.search(r'command=command\("(\w+)", "(\w+)"\)', block):
+            if job := re.search(r'command=command\("?(\w+)"?, "(\w+)"\)', block):
                 declared[name] = _declared(job[1], job[2])
-            elif written := re.search(r"python -m workflow_scripts\.([\w.]+)", block):
-                declared[name] = written[1]
     return declared
 
 
 def _declared(stage: str, name: str) -> str:
     """Return the first module that the method names which declares a job."""
-    file = ROOT / "workflow_scripts" / "stages" / stage / "stage.py"
+    room, of_stage = ROOT / "workflow_scripts", stage != "None"
+    file = room / "stages" / stage / "stage.py" if of_stage else room / "plan" / "layout.py"
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef) and node.name == f"{name}_job":
             for call in ast.walk(node):
                 if isinstance(call, ast.Call) and call.args:
                     first = getattr(call.args[0], "value", None)
-                    if isinstance(first, str) and first.startswith(f"{stage}."):
-                        return f"stages.{first}"
-    raise LookupError(f"{file}: {name}_job names no module of the stage")
+                    if isinstance(first, str) and first.startswith(
+                        f"{stage if of_stage else 'core'}."
+                    ):
+                        return f"stages.{first}" if of_stage else first
+    raise LookupError(f"{file}: {name}_job names no module")

@@ -20,6 +20,11 @@ _STAGES = (
 )
 # The longest old name wins.
 FORWARDS = {
+    "embed.embedding": "encoding.embedding",
+    "nmt.score": "nmt.score_pairs",
+    "rewrite.export": "stages.rewrite.export_rewriter",
+    "testbed.check": "testbed.check_paraphrases",
+    "transfer.measure": "stages.transfer.measure_model",
     "judge.annotate": "apps.annotate",
     "rewrite.serve": "apps.rewriter.serve",
     **{name: f"stages.{name}" for name in _STAGES.split()},

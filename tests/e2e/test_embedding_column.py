@@ -10,7 +10,7 @@ from tests.rules.test_commands import damage, flipped, in_process, jobs, read_fi
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairColumnsRow, PairValueRow, TrainingPairRow
-from workflow_scripts.stages.embed.embedding import load
+from workflow_scripts.encoding.embedding import load
 
 pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 

@@ -157,7 +157,7 @@ def test_a_unit_that_was_lost_is_the_same_again_and_nothing_follows(finished, co
 PYTHON = """#!/bin/sh
 {python} "$@" || exit
 for last; do :; done
-case "$*" in *core.manifest*results/clean/*) echo >> "$last" ;; esac
+case "$*" in *core.files.manifest*results/clean/*) echo >> "$last" ;; esac
 """
 
 

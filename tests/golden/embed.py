@@ -7,10 +7,10 @@ from tests.e2e import micro
 from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, table, write_table
 from workflow_scripts.core.files.rows import StsPairRow, TrainingPairRow
+from workflow_scripts.encoding.embedding import load
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.embed import evaluation, sts_comparison
 from workflow_scripts.stages.embed import train as embed
-from workflow_scripts.stages.embed.embedding import load
 
 MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")
 

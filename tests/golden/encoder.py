@@ -9,10 +9,10 @@ from tests.golden.figures import Outputs
 from tests.golden.inputs import arguments, counts, pairs, table, write_table
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.rows import EncoderPairRow, PairRow, StsPairRow, TrainingPairRow
+from workflow_scripts.encoding.embedding import save
+from workflow_scripts.encoding.parts import Parts, empty_network
+from workflow_scripts.encoding.tokens import Words
 from workflow_scripts.plan.schema import defaults
-from workflow_scripts.stages.embed.embedding import save
-from workflow_scripts.stages.embed.parts import Parts, empty_network
-from workflow_scripts.stages.embed.tokens import Words
 from workflow_scripts.stages.encoder import identification_pairs as encoder_pairs
 from workflow_scripts.stages.encoder import identify, masked
 

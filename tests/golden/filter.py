@@ -36,21 +36,21 @@ def feature(folder: Path, shard: Path, name: str) -> list[float | None]:
         write_record(words, 0, 0, {})
     output = folder / name / "0000.parquet"
     config = {"name": name, "language": "en"}
-    feature_values.main(arguments(config, input=shard, words=words, output=output))
+    feature_values.main(arguments(config, pairs=shard, words=words, output=output))
     return [row["value"] for row in read_rows(output, PairValueRow)]
 
 
 def outputs(folder: Path) -> Outputs:
     given = write_table(folder / "paraphrases.parquet", ParaphrasesRow, selected())
     shard = folder / "columns" / "0000.parquet"
-    columns.main(["--input", str(given), "--output", str(shard)])
+    columns.main(arguments({}, paraphrases=given, output=shard))
     model, told = folder / "classifier", folder / "told" / "0000.parquet"
     config = {
         **{"network": "lstm", "size": 4, "vocabulary": 20, "pairs": 20, "validation": 0.3},
         **{"epochs": 2, "batch": 6, "learning_rate": 0.01, "seed": 1},
     }
     train_classifier.main(arguments(config, folder=shard.parent, shards=1, output=model))
-    classify.main(["--input", str(shard), "--model", str(model), "--output", str(told)])
+    classify.main(["--pairs", str(shard), "--model", str(model), "--output", str(told)])
     config = {
         **{"system": "micro", "bounds": {"rank": [1, 2]}, "max_tokens": 100, "sample": 6},
         **{"folds": {"column": "overlap_1", "of": 3, "keep": [2, 3]}, "seed": 1},
@@ -60,7 +60,7 @@ def outputs(folder: Path) -> Outputs:
     vectors = [f"{word} {place} 1" for place, word in enumerate(["the", "dog", "car", "doctor"])]
     micro.write_lines(folder / "vectors.txt", vectors)
     scores = folder / "scores" / "0000.parquet"
-    given = ["--input", str(shard), "--vectors", str(folder / "vectors.txt")]
+    given = ["--pairs", str(shard), "--vectors", str(folder / "vectors.txt")]
     paraphrase_score.main([*given, "--output", str(scores)])
     features = {name: feature(folder, shard, name) for name in FEATURES}
     return {

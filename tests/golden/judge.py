@@ -36,7 +36,7 @@ def outputs(folder: Path) -> Outputs:
     config = {**common, "labels": str(labels), "good": 80, "seed": 1}
     fit_run.main(arguments(config, forward=model, output=judge, device="cpu"))
     config = {**common, "max_sum": 1.5}
-    options = {"input": given, "judge": judge, "forward": model, "device": "cpu"}
+    options = {"scored": given, "judge": judge, "forward": model, "device": "cpu"}
     shard.main(arguments(config, **options, output=output))
     fitted = json.loads(judge.read_text(encoding="utf-8"))
     return {

@@ -20,5 +20,5 @@ def outputs(folder: Path) -> Outputs:
         **{"share": 0.8, "seed": 1},
     }
     output = folder / "0000.parquet"
-    syntax.main(arguments(config, input=given, output=output, device="cpu"))
+    syntax.main(arguments(config, paraphrases=given, output=output, device="cpu"))
     return {"trees": table(output, TreesRow), "record": counts(output.with_suffix(".json"))}

@@ -41,7 +41,7 @@ def outputs(folder: Path) -> Outputs:
     sockeye.main(
         arguments(
             {"role": "forward", "direction": "forward", "model": block, "seed": 1},
-            **{"folder": folder, "shards": 1, "threads": 1, "device": "cpu"},
+            **{"segments": folder, "shards": 1, "threads": 1, "device": "cpu"},
             **{f"{side}_model": path for side, path in models.items()},
             work=folder / "work",
             output=folder / "model",

@@ -8,7 +8,6 @@ import pytest
 from tests.pictures import flow, rooms
 from tests.pictures.__main__ import DOCS, pictures
 from tests.pictures.board import Row, draw
-from tests.unit.test_rooms import UPWARD, room_of
 from workflow_scripts.stages.catalogue import STAGES, run_layout
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -80,9 +79,8 @@ def test_a_dot_for_each_arrow_and_none_else():
 
 
 @pytest.mark.slow
-def test_every_import_against_the_order_is_red():
-    red = [each for each in shapes(rooms.picture(), "dot") if each.get("class") == "dot up"]
-    assert len(red) == len({(room_of(file.split("/")), room) for file, room in UPWARD})
+def test_no_import_runs_against_the_order():
+    assert not [each for each in shapes(rooms.picture(), "dot") if each.get("class") == "dot up"]
 
 
 @pytest.mark.parametrize("name", ["flow.svg", "rooms.svg", "paraphrases.svg"])

@@ -1,5 +1,6 @@
 """Files about the project say the same as the project."""
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -64,3 +65,36 @@ def test_the_files_that_a_page_for_developers_names_are_there(page):
     alone = {path.name for top in ("workflow_scripts", "tests") for path in (ROOT / top).rglob("*")}
     lost = {name for name in named if not any(any(place.glob(name)) for place in PLACES)}
     assert lost <= alone
+
+
+# Lines that a function may have, without its docstring and the lists and dicts that it holds.
+LONGEST = 60
+# Still longer: the damage of a grammar model is one table.
+LONGER = {"stages/judge/grammar/damage.py:__init__"}
+
+
+def lines_of(node):
+    return range(node.lineno, node.end_lineno + 1)
+
+
+def length(function):
+    """Return the lines of a function, without its docstring and its data."""
+    lines = set(lines_of(function))
+    if ast.get_docstring(function):
+        lines -= set(lines_of(function.body[0]))
+    for node in ast.walk(function):
+        if isinstance(node, ast.Dict | ast.List | ast.Tuple | ast.Set):
+            lines -= set(lines_of(node)[1:])
+    return len(lines)
+
+
+@pytest.mark.slow
+def test_no_function_is_longer_than_a_screen():
+    source = ROOT / "workflow_scripts"
+    longer = {
+        f"{file.relative_to(source).as_posix()}:{node.name}"
+        for file in source.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and length(node) > LONGEST
+    }
+    assert longer <= LONGER

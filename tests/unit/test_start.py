@@ -30,7 +30,7 @@ LOADED = {
     " score.reference_scores score.shard syntax.shard",
     "torch scipy": "encoder.identification_pairs encoder.tasks.tuning judge.shard",
     "torch scipy scipy.stats": "embed.train judge.grammar.train",
-    "torch scipy scipy.stats workflow_scripts.testbed.lexical_slots": "lexicon.measures",
+    "torch scipy scipy.stats workflow_scripts.testbed.lexical_slots": "lexicon.measure_lexicon",
     "torch transformers huggingface_hub": "filter.encoder_score",
     # scikit-learn loads pandas, where it is there.
     "torch scipy scipy.stats sklearn pandas": "encoder.identify judge.fit_run transfer.represented",

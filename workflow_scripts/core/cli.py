@@ -20,7 +20,7 @@ ARGUMENTS = ".arguments"
 def run(main: Callable[[], int | None]) -> None:
     """Run a stage's `main` and exit: 0, or 2 with the bare message of what the user can mend.
 
-    That is an `InputError`, or a full disk. A reader of the output that has gone, as `head` has
+    These are an `InputError` and a full disk. A reader of the output that has gone, as `head` has
     after its lines, ends the command without a message.
     """
     try:

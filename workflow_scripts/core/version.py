@@ -24,9 +24,9 @@ def version(root: Path = _ROOT) -> str | None:
 
 
 def commit(root: Path = _ROOT) -> str | None:
-    """Return the commit of the checkout in `root`; None if it is none, or there is no Git.
+    """Return the commit of the checkout in `root`; None if it is no checkout, or without Git.
 
-    Where tracked files differ from it, that is said behind it.
+    Where tracked files differ from the commit, the text says so.
     """
     try:
         top, head = _git(root, "rev-parse", "--show-toplevel", "HEAD").split("\n")[:2]

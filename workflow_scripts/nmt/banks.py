@@ -19,7 +19,7 @@ def contenders(totals: Tensor, beam_size: int, phrases: int) -> Tensor:
     Args:
         totals: [S * W, C + 1], the summed NLLs of the candidates of each hypothesis.
         beam_size: W.
-        phrases: how many columns are for candidates that go on with a constraint. They stand
+        phrases: how many columns are for candidates that continue a constraint. They stand
             before the last column, which is for hypotheses that have ended.
     """
     sentences = totals.view(-1, beam_size * totals.shape[1])

@@ -234,7 +234,7 @@ class _Search:
         """Return the candidates of all hypotheses [S * W, C].
 
         The last column is for those that have ended and stay as they are, the columns before it
-        are for tokens that go on with a positive constraint.
+        are for tokens that continue a positive constraint.
         """
         beams = self._beams
         size = self._positive.size[beams.index]

@@ -143,7 +143,7 @@ class OutputLayer:
             hidden: [N, D].
             slots: [P], the slot of each row of the result; a slot may have several rows, which
                 follow one another if there are more rows than slots.
-            forbidden: [P, F], tokens that may not be drawn; a number below 0 is none.
+            forbidden: [P, F], tokens that may not be drawn; numbers below 0 only fill up.
             truncation: without a `k`, which needs only `best`.
             temperature: divides the logits before the truncation, not the log-probabilities.
             number: [N], of the slot's set, as in `best`.
@@ -284,7 +284,7 @@ class _Sets:
 
     @classmethod
     def of(cls, allowed: Sequence[Ids], pieces: int, device: torch.device) -> Self:
-        """Return the sets of ids below `pieces`; there are few numbers of columns, as of rows."""
+        """Return the sets of ids below `pieces`, with few different numbers of columns."""
         union = np.unique(np.concatenate([np.array([EOS]), *allowed]))
         # One column at least that is in no set.
         columns = -(-filled_up(len(union) + 1) // OUTPUT_MULTIPLE) * OUTPUT_MULTIPLE

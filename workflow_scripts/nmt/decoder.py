@@ -142,7 +142,7 @@ class Decoder:
 
 
 class BeamDecoder(Decoder):
-    """A decoder whose slots, if they are of one sentence, share the keys and values of prefixes.
+    """A decoder whose slots, if they belong to one sentence, share the keys and values of prefixes.
 
     It is for few slots of a sentence, which go on from each other in every step: nothing is copied
     then, but each slot looks at the entries of all of them.

@@ -21,7 +21,12 @@ import yaml
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.config_size import require_bounded
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.kinds import HUGGING_FACE, MARIAN_BINARY, ModelFiles, model_files
+from workflow_scripts.core.files.model_folder import (
+    HUGGING_FACE,
+    MARIAN_BINARY,
+    ModelFiles,
+    model_files,
+)
 from workflow_scripts.nmt.loaders import LOADERS, load_model
 from workflow_scripts.nmt.loaders.description import Summary
 from workflow_scripts.nmt.pieces import raw_coders
@@ -40,7 +45,7 @@ class Notes:
 
 
 def inspect(folder: Path) -> dict[str, Any]:
-    """Return what there is to tell of a folder."""
+    """Return what is known of a model's folder."""
     refused: list[str] = []
     kind, summary, notes, shortlist = None, Summary(), Notes(), None
     try:
@@ -152,7 +157,7 @@ def _text(value: object) -> str | None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Print what there is to tell of a folder; return 1 if the model is refused."""
+    """Print what is known of a model's folder; return 1 if the model is refused."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

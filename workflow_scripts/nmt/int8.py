@@ -127,10 +127,19 @@ def _product(x: Tensor, packed: Tensor, scale: Tensor) -> Tensor:
     unsigned = x.round_().to(torch.int8).view(torch.uint8).add_(_ZERO)
     zeros = torch.zeros_like(scale, dtype=torch.int64)
     return torch.ops.onednn.qlinear_pointwise(
-        *(unsigned, 1.0, _ZERO),
-        *(packed, scale, zeros),
-        *(None, 1.0, 0, torch.float32),
-        *("none", [], ""),
+        unsigned,
+        1.0,  # its scale
+        _ZERO,
+        packed,
+        scale,
+        zeros,
+        None,  # no bias
+        1.0,  # the scale and the zero of the output, which is no whole number
+        0,
+        torch.float32,
+        "none",  # nothing is applied to the output
+        [],
+        "",
     )
 
 

@@ -117,7 +117,10 @@ def filled_up(rows: int) -> int:
 
 
 def fill_up(rows: Tensor) -> Tensor:
-    """Return `rows` [N, D] with zeros below them, up to `filled_up(N)`; maybe not a copy."""
+    """Return `rows` [N, D] with zeros below them, up to `filled_up(N)`.
+
+    It is `rows` itself where none are missing.
+    """
     missing = filled_up(len(rows)) - len(rows)
     return torch.cat([rows, rows.new_zeros(missing, rows.shape[1])]) if missing else rows
 

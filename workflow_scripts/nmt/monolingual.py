@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import copy_file, write_text
-from workflow_scripts.nmt.kinds import SETTINGS, SOCKEYE, model_files
+from workflow_scripts.core.files.model_folder import SETTINGS, SOCKEYE, model_files
 from workflow_scripts.nmt.loaders import opened_model
 from workflow_scripts.nmt.saving import save_model
 

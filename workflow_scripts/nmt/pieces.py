@@ -43,7 +43,7 @@ class TextCoder:
         return self._processor is not None
 
     def pieces(self, text: str) -> list[str]:
-        """Return the pieces of a text; of nothing but blanks there are none."""
+        """Return the pieces of a text; a text of blanks has none."""
         if self._processor is None or not text.strip():
             return text.split()
         return self._processor.encode(text, out_type=str)

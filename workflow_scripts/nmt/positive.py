@@ -161,7 +161,7 @@ class PositiveTable:
         return (met[:, None] >> bits) & 1 == 0
 
     def wanted(self, states: Tensor, met: Tensor) -> Tensor:
-        """Return the tokens [N, most phrases] that begin a missing phrase or go on with it."""
+        """Return the tokens [N, most phrases] that begin or continue a missing phrase."""
         tokens = self.following[states]
         return torch.where(self.missing(met), tokens, NONE)
 

@@ -15,8 +15,8 @@ class Precision:
     """How a model computes.
 
     `name`: in configurations; `dtype`: of everything but what follows; `kept`: of the keys and
-    values that several hypotheses look at; `eight_bits`: whether products of linear layers are of
-    whole numbers of 8 bits.
+    values that several hypotheses look at; `eight_bits`: whether linear layers multiply whole
+    numbers of 8 bits.
     """
 
     name: str

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from workflow_scripts.core.files.atomic import atomic_path, copy_file
-from workflow_scripts.nmt.kinds import HUGGING_FACE, SOCKEYE, ModelFiles
+from workflow_scripts.core.files.model_folder import HUGGING_FACE, SOCKEYE, ModelFiles
 from workflow_scripts.nmt.loaders import hugging_face, marian
 from workflow_scripts.nmt.loaders.marian_items import OPTIONS
 

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.kinds import SETTINGS, ModelFiles
+from workflow_scripts.core.files.model_folder import SETTINGS, ModelFiles
 from workflow_scripts.nmt.vocabulary import Vocabulary
 
 _TAG = re.compile(">>.+<<")

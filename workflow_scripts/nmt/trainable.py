@@ -12,8 +12,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from workflow_scripts.core.files.model_folder import model_files
 from workflow_scripts.nmt.dropout import with_dropout
-from workflow_scripts.nmt.kinds import model_files
 from workflow_scripts.nmt.loaders import opened_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.scoring import Pair

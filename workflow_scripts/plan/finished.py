@@ -132,7 +132,7 @@ class Finished:
     def _spare_model(
         self, unit: Unit, lost: list[str], others: list[Unit], changed: list[Unit]
     ) -> None:
-        """Let a finished model be as it is, and refuse the run if it needs it."""
+        """Do not make a finished model again; refuse the run if it needs it."""
         name, record = unit_name(*unit), self._record(unit)
         again = f"add --forcerun {record}, to train again and make all again that depends on it"
         self.trained.add(unit)

@@ -30,7 +30,8 @@ class Job:
     an empty list is left out. `output` is the first output of the rule, where no option says more.
 
     Attributes:
-        command: the module that it starts, below `workflow_scripts.stages`.
+        command: the module that it starts, below `workflow_scripts.stages`; that of a job of no
+            stage, below `workflow_scripts`.
         instance: of the unit that it makes.
         reads: files that it waits for, and is told by the option of that name.
         awaits: files that it waits for and is not told: a record or a manifest that speaks for a

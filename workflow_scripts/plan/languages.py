@@ -10,10 +10,30 @@ from workflow_scripts.plan.config import Config
 # ISO 639 codes of languages that are written without blanks between words: Chinese (of several
 # kinds), Japanese, Thai, Lao, Khmer, Burmese, Tibetan, Dzongkha, Shan.
 WITHOUT_BLANKS = frozenset(
-    (
-        *("bo", "cmn", "dz", "gan", "hak", "ja", "jpn", "khm", "km", "lao", "lo", "lzh", "mya"),
-        *("my", "nan", "shn", "th", "tha", "wuu", "yue", "zh", "zho"),
-    )
+    [
+        "bo",
+        "cmn",
+        "dz",
+        "gan",
+        "hak",
+        "ja",
+        "jpn",
+        "khm",
+        "km",
+        "lao",
+        "lo",
+        "lzh",
+        "mya",
+        "my",
+        "nan",
+        "shn",
+        "th",
+        "tha",
+        "wuu",
+        "yue",
+        "zh",
+        "zho",
+    ]
 )
 _REMEDY = (
     "put blanks between the words of the text beforehand (MeCab, jieba, PyThaiNLP) and say so: "
@@ -48,7 +68,7 @@ def problems(config: Config) -> Iterator[str]:
 
 
 def notes(config: Config) -> Iterator[str]:
-    """Yield what becomes of texts whose words can't be told apart."""
+    """Yield what happens to texts in which words can't be told apart."""
     counts = {
         "source": "clean.max_words counts characters there, ten for a word",
         "reference": "clean.max_words counts characters there, ten for a word; 1-BLEU, "

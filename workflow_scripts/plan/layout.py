@@ -2,7 +2,7 @@
 
 A unit's key is `v<N>-<digest>`: N is the stage's version, the digest covers the unit's settings and
 the keys of the units that it reads. So a unit that two runs have in common is made once. The
-declaration of a stage (`core/stage.py`) says what its units are and what they read.
+declaration of a stage (`plan/stage.py`) says what its units are and what they read.
 
 The Snakefile imports this module: only the standard library and Snakemake's own dependencies.
 """
@@ -11,7 +11,7 @@ import functools
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from workflow_scripts.core.environment import require_folder
 from workflow_scripts.core.errors import InputError
@@ -20,11 +20,10 @@ from workflow_scripts.core.files.paths import told
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.plan import checks, languages
 from workflow_scripts.plan.config import Check, Config
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
-from workflow_scripts.plan.stage import Stage
+from workflow_scripts.plan.stage import Kind, Stage
 from workflow_scripts.plan.validation import validate
-
-Kind = TypeVar("Kind", bound=Stage)
 
 
 def checks_of(stages: Iterable[type[Stage]]) -> list[Check]:
@@ -222,6 +221,29 @@ class Layout:
     def other_records(self, stage: str, instance: str | None = None) -> list[str]:
         """Return the names of a unit's records besides those of its shards."""
         return self.declaration(stage).records(instance)
+
+    def manifest_job(self, at: Wildcards) -> Job:
+        """Return the job that merges the records of the unit `at.unit` into its manifest."""
+        stage, _, name = at.unit.partition("/")
+        instance = name or None
+        unit, folder = (stage, instance), self.folder(stage, instance)
+        waited_for = [f"{record}.json" for record in self.records(*unit)]
+        waited_for += self.declaration(stage).files(instance)
+        return Job(
+            "core.files.manifest",
+            instance,
+            reads={
+                "upstream": [f"{self.folder(*each)}/manifest.json" for each in self.upstream(unit)]
+            },
+            awaits=[f"{folder}/{file}" for file in waited_for],
+            options={
+                "unit": self.description(unit),
+                "folder": folder,
+                "shards": self.shards(*unit),
+                "records": self.other_records(*unit),
+            },
+            config=False,
+        )
 
 
 def _units_of(stages: Iterable[Stage]) -> list[Unit]:

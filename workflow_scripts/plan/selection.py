@@ -100,7 +100,7 @@ def knows_all_seen(config: Config) -> bool:
 def used(config: Config) -> Config:
     """Return a configuration without what its run does not use.
 
-    That are corpora, models, systems, judges, rewriters, lexicons, and encoders with their tasks.
+    These are corpora, models, systems, judges, rewriters, lexicons, and encoders with their tasks.
     """
     entries = {
         "corpora": set(corpora(config)),

@@ -7,18 +7,49 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, ClassVar, Protocol, TypeVar
 
+from workflow_scripts.core.files.input_files import FileHashes
 from workflow_scripts.plan.config import Config
 from workflow_scripts.plan.selection import Unit
 
-if TYPE_CHECKING:
-    from workflow_scripts.plan.layout import Layout
-
-
 # The name of an instance; None for a stage that is one unit. Each declaration knows which.
 Instance = Any
+Kind = TypeVar("Kind", bound="Stage")
+
+
+class Plan(Protocol):
+    """What a declaration may ask of the layout of its run; `plan/layout.py` says what each is."""
+
+    config: Config
+    hashes: FileHashes
+    absent: frozenset[str]
+
+    @property
+    def stages(self) -> list["Stage"]:
+        """The declarations, in the order of the flow."""
+
+    def stage(self, kind: type[Kind]) -> Kind:
+        """Return the declaration of one stage."""
+
+    def declaration(self, stage: str) -> "Stage":
+        """Return the declaration of the stage of that name."""
+
+    def released_units(self) -> list[Unit]:
+        """Return the units of all released stages, in the order of the flow."""
+
+    def all_upstream(self, units: Collection[Unit]) -> set[Unit]:
+        """Return `units`, all that they read, and so on."""
+
+    def folder(self, stage: str, instance: str | None = None) -> str:
+        """Return a unit's folder."""
+
+    def shards(self, stage: str, instance: str | None = None) -> int:
+        """Return the number of a unit's shards."""
+
+    def shard_names(self, stage: str, instance: str | None = None) -> list[str]:
+        """Return 0000, 0001, ... for a unit."""
 
 
 class Stage(ABC):
@@ -44,7 +75,7 @@ class Stage(ABC):
     released: ClassVar[bool]
     wildcard: ClassVar[str | None] = None
 
-    def __init__(self, layout: "Layout"):
+    def __init__(self, layout: Plan):
         self.layout = layout
         self.config = layout.config
 
@@ -101,6 +132,10 @@ class Stage(ABC):
     def outside(self, instance: Instance) -> list[str]:
         """Return the files that a unit's jobs keep outside its folder, each with its record."""
         return []
+
+    def url(self, sha256: str, file: str) -> str | None:
+        """Return the URL of a file that is kept under this hash and name, if the stage has it."""
+        return None
 
     def hub_block(self, record: str) -> dict[str, Any] | None:
         """Return the block of the model whose files a record in the folder of downloads tells."""

@@ -5,10 +5,12 @@ Snakemake's own dependencies.
 """
 
 from collections.abc import Collection
+from pathlib import Path
 
 from workflow_scripts.plan import validation
 from workflow_scripts.plan.config import Config
 from workflow_scripts.plan.layout import Layout, checks_of
+from workflow_scripts.plan.run.linked_layout import LinkedLayout
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.clean.stage import Clean
 from workflow_scripts.stages.corpus.stage import Corpus
@@ -63,3 +65,8 @@ def validate(config: Config) -> None:
 def run_layout(config: Config, absent: Collection[str] = ()) -> Layout:
     """Return the layout of a run; see `Layout`."""
     return Layout(config, STAGES, absent)
+
+
+def linked_layout(run: Path) -> LinkedLayout:
+    """Return the layout of a run that was started, given its folder; see `LinkedLayout`."""
+    return LinkedLayout(run, STAGES)

@@ -122,7 +122,7 @@ def _after(preposition: str, words: tuple[str, ...]) -> tuple[str, ...]:
 
 @lru_cache(_CACHE)
 def place(where: Place) -> tuple[str, ...]:
-    """Return the words of a place: v or na, whichever its noun needs, or another preposition."""
+    """Return the words of a place: v or na, as its noun needs, or another preposition."""
     if where.phrase is None:
         return tuple(LEXICON.adverb[where.relation].czech.split())
     if where.relation in _RELATIONS:
@@ -134,7 +134,7 @@ def place(where: Place) -> tuple[str, ...]:
 
 @lru_cache(_CACHE)
 def goal(where: Place) -> tuple[str, ...]:
-    """Return the words of a direction: do or na, whichever its noun needs, or směrem k, or z.
+    """Return the words of a direction: do or na, as its noun needs, or směrem k, or z.
 
     Raises:
         ValueError: the direction has no phrase.

@@ -116,7 +116,7 @@ def detailed(
     Args:
         draws: the random choices.
         phrase: noun, name or pronoun.
-        past: the clause around it is told in a past tense.
+        past: the clause around it is in a past tense.
         definite: no indefinite determiner.
         simple: no owner and no relative clause.
     """

@@ -19,7 +19,7 @@ _SYLLABLE = re.compile(r"[aeiouy]+")
 
 
 def syllables(word: str) -> int:
-    """Number of syllables of ``word`` as its spelling shows them (a final silent e is none)."""
+    """Number of syllables of ``word`` as its spelling shows them: a final silent e is none."""
     count = len(_SYLLABLE.findall(word))
     silent = word.endswith("e") and not word.endswith(("le", "ee")) and count > 1
     return count - 1 if silent else count

@@ -237,7 +237,7 @@ def place_of(entry: Noun | Name) -> Place:
     """Return the prepositions of a noun or name that is a place.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is no place.
     """
     if entry.place is None:
         raise ValueError(f"{entry.concept!r} has no prepositions: it is no place")

@@ -108,19 +108,20 @@ def _is_record(path: Path) -> bool:
 def ruin(
     undisturbed: Undisturbed, folder: Path, seed: str, stages: tuple[str, ...] = STAGES
 ) -> Iterator[Event]:
-    """Run one stage after the other, and damage files of each before the next stage reads them.
+    """Run the stages, and damage files of some of them before the next stage reads them.
 
     Args:
         undisturbed: the run to compare with.
         folder: of the run; it is new.
         seed: of the choice of files and damages.
-        stages: consecutive stages whose files are damaged.
+        stages: whose files are damaged, in the order of the flow.
     """
     first = STAGES.index(stages[0])
     pipeline, chance = undisturbed.begun(folder, STAGES[: first + 1]), random.Random(seed)
     events: list[tuple[str, Event]] = []
     named: set[str] = set()
     for stage in stages:
+        named |= follow_orders(pipeline, (stage,))
         for records in (False, True):
             damaged = chosen(undisturbed, stage, records, chance)
             for name, how in damaged.items():

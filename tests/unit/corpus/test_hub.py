@@ -12,9 +12,9 @@ import pytest
 from tests.unit.corpus.hub_server import Hub, hub_serving
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.seal import read_sealed
+from workflow_scripts.encoding.sentence_vectors import encoder_folder
 from workflow_scripts.stages.corpus import hub
 from workflow_scripts.stages.corpus.pin import pinned_model
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

@@ -9,7 +9,7 @@ import torch
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import TrainingPairRow
-from workflow_scripts.stages.embed.encoders import ENCODERS
+from workflow_scripts.encoding.encoders import ENCODERS
 from workflow_scripts.stages.embed.initial import initial_model, token_kinds
 from workflow_scripts.stages.embed.prepared import prepare, read_prepared
 from workflow_scripts.testbed.noise import clean

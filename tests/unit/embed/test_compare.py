@@ -7,9 +7,9 @@ import pytest
 from tests.unit.embed import examples
 from tests.unit.embed.test_train import collected, tsv
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.encoding.embedding import load
 from workflow_scripts.stages.embed import evaluation, sts_comparison, train
 from workflow_scripts.stages.embed.baselines import baselines
-from workflow_scripts.stages.embed.embedding import load
 from workflow_scripts.stages.embed.evaluation import read_collected
 from workflow_scripts.stages.embed.sts import model_similarities
 

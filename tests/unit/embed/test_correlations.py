@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from workflow_scripts.encoding.embedding import cosines
 from workflow_scripts.stages.embed.correlations import correlations, gain, overlap, overlaps, result
-from workflow_scripts.stages.embed.embedding import cosines
 from workflow_scripts.stages.embed.sts_readers import BT17_TASKS, DataSet
 
 

@@ -7,10 +7,10 @@ import torch
 from tests.configs import run_on_testbed
 from tests.unit.embed.examples import as_tensors
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.encoding.encoders import ENCODERS, Encoder, Entry, Network, Recurrent
+from workflow_scripts.encoding.tokens import KINDS
 from workflow_scripts.plan.schema import definition
 from workflow_scripts.stages.catalogue import validate
-from workflow_scripts.stages.embed.encoders import ENCODERS, Encoder, Entry, Network, Recurrent
-from workflow_scripts.stages.embed.tokens import KINDS
 
 ROOT = Path(__file__).resolve().parents[3]
 ROWS = [[1, 2, 2], [], [4], [3, 1, 0, 2]]

@@ -5,6 +5,7 @@ import pytest
 
 from tests.unit.embed.examples import MODEL, model, sentences, simulated_pairs
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.encoding.tokens import Words
 from workflow_scripts.stages.embed import initial
 from workflow_scripts.stages.embed.initial import (
     counted_vocabulary,
@@ -12,7 +13,6 @@ from workflow_scripts.stages.embed.initial import (
     sampled,
     train_pieces,
 )
-from workflow_scripts.stages.embed.tokens import Words
 
 PAIRS = simulated_pairs(60)
 

@@ -8,8 +8,8 @@ import torch
 
 from tests.unit.embed import examples
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.embed import embedding, parts
-from workflow_scripts.stages.embed.embedding import (
+from workflow_scripts.encoding import embedding, parts
+from workflow_scripts.encoding.embedding import (
     UNTRAINED,
     SentenceEmbeddings,
     cosines,
@@ -17,7 +17,7 @@ from workflow_scripts.stages.embed.embedding import (
     save,
     similarities,
 )
-from workflow_scripts.stages.embed.encoders import ENCODERS, Encoder, Entry
+from workflow_scripts.encoding.encoders import ENCODERS, Encoder, Entry
 
 SENTENCES = [
     "The doctor bought the car.",
@@ -113,7 +113,7 @@ def test_sentence_transformers_loads_the_folder_and_gives_the_same_vectors(built
 
 
 def test_an_input_that_is_no_sentence_is_refused():
-    from workflow_scripts.stages.embed.sentence_module import SentenceModule
+    from workflow_scripts.encoding.sentence_module import SentenceModule
 
     module = SentenceModule(*examples.random_model(["word", "blstm"], "concatenate"))
     assert set(module.preprocess(["a dog"], prompt="See: ")) == {
@@ -124,7 +124,7 @@ def test_an_input_that_is_no_sentence_is_refused():
 
 
 def test_a_folder_that_is_nowhere_is_named(tmp_path, monkeypatch):
-    from workflow_scripts.stages.embed.sentence_module import SentenceModule
+    from workflow_scripts.encoding.sentence_module import SentenceModule
 
     monkeypatch.setattr(SentenceModule, "load_dir_path", lambda *_: None)
     with pytest.raises(FileNotFoundError, match="elsewhere"):

@@ -3,9 +3,9 @@ import pytest
 
 from tests.unit.embed import examples
 from tests.unit.embed.examples import flat
+from workflow_scripts.encoding.tokens import Trigrams, Words
 from workflow_scripts.stages.embed import prepared
 from workflow_scripts.stages.embed.prepared import gather, key, prepare, read_prepared
-from workflow_scripts.stages.embed.tokens import Trigrams, Words
 
 
 def test_keys_are_equal_for_the_same_letters_and_digits():

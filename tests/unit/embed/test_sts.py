@@ -5,9 +5,10 @@ import pytest
 from scipy import stats
 
 from tests.unit.embed import examples
-from workflow_scripts.stages.embed import parts, sts
+from workflow_scripts.encoding import parts
+from workflow_scripts.encoding.embedding import UNTRAINED, load, save
+from workflow_scripts.stages.embed import sts
 from workflow_scripts.stages.embed.correlations import overlap
-from workflow_scripts.stages.embed.embedding import UNTRAINED, load, save
 
 PAIRS = examples.simulated_pairs(30)
 

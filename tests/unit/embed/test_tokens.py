@@ -4,8 +4,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.unit.embed.examples import flat, simulated_pairs
+from workflow_scripts.encoding.tokens import KINDS, Trigrams, Words
 from workflow_scripts.stages.embed.initial import train_pieces
-from workflow_scripts.stages.embed.tokens import KINDS, Trigrams, Words
 
 VOCABULARY = ["a", "dog", "u.s.", "it's", ".", "café", "b"]
 texts = st.text(alphabet="aAbdogDOG.,!' \n\t\u00a0éÉß\u2028İ", max_size=30)
@@ -30,7 +30,7 @@ def test_a_word_loses_the_punctuation_around_it_and_only_that():
 
 
 def test_what_is_remembered_stays_bounded(monkeypatch):
-    monkeypatch.setattr("workflow_scripts.stages.embed.tokens._REMEMBERED", 2)
+    monkeypatch.setattr("workflow_scripts.encoding.tokens._REMEMBERED", 2)
     words = Words(["x"])
     assert flat(words.ids(["a b c d x", "e! x!"])) == [[0], [0]]
     assert len(words._ids) == 3

@@ -14,8 +14,8 @@ from tests.unit.embed import examples
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files import atomic
 from workflow_scripts.core.files.manifest import read_record, verify, write_record
+from workflow_scripts.encoding.embedding import load
 from workflow_scripts.stages.embed import evaluation, train
-from workflow_scripts.stages.embed.embedding import load
 
 ROOT = Path(__file__).resolve().parents[3]
 PAIRS = examples.simulated_pairs(60)

@@ -7,8 +7,8 @@ import torch
 from tests.unit.embed import examples
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.training import loop
+from workflow_scripts.encoding.encoders import ENCODERS, Encoder, Entry
 from workflow_scripts.stages.embed import training as module
-from workflow_scripts.stages.embed.encoders import ENCODERS, Encoder, Entry
 from workflow_scripts.stages.embed.training import Seeds, Training, mega_batch_size, scrambled
 
 PAIRS = examples.simulated_pairs(60)

@@ -6,9 +6,10 @@ from transformers import AutoModelForSequenceClassification
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.training import loop
-from workflow_scripts.stages.encoder.encoder_tokens import tokenised
-from workflow_scripts.stages.encoder.models import open_model, open_tokenizer
-from workflow_scripts.stages.encoder.training import Fitting, learning_rate, outputs
+from workflow_scripts.encoding.encoder_tokens import tokenised
+from workflow_scripts.encoding.model_outputs import outputs
+from workflow_scripts.encoding.pretrained import open_model, open_tokenizer
+from workflow_scripts.stages.encoder.training import Fitting, learning_rate
 
 pytestmark = pytest.mark.slow  # it loads transformers
 

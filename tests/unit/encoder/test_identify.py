@@ -19,10 +19,10 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import sha256, verify, write_record
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import EncoderPairRow, PairColumnsRow, PairValueRow
+from workflow_scripts.encoding.pretrained import file_hashes, longest, open_model, open_tokenizer
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.encoder import identify
 from workflow_scripts.stages.encoder.identify import Labelled, by_negatives, measures
-from workflow_scripts.stages.encoder.models import file_hashes, longest, open_model, open_tokenizer
 from workflow_scripts.stages.filter import encoder_score
 
 pytestmark = pytest.mark.slow  # it loads transformers

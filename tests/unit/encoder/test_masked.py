@@ -12,12 +12,12 @@ from tests.unit.filter.conftest import arguments, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, verify
 from workflow_scripts.core.files.rows import PairRow, StsPairRow
+from workflow_scripts.encoding.encoder_tokens import tokenised
+from workflow_scripts.encoding.pretrained import open_model, open_tokenizer
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.embed.prepared import key
 from workflow_scripts.stages.encoder import masked
-from workflow_scripts.stages.encoder.encoder_tokens import tokenised
 from workflow_scripts.stages.encoder.masked import Masks, masked_losses, split, untrained
-from workflow_scripts.stages.encoder.models import open_model, open_tokenizer
 from workflow_scripts.stages.encoder.scratch_vocabulary import tokenizer_of
 
 pytestmark = pytest.mark.slow  # it loads transformers

@@ -21,10 +21,10 @@ from workflow_scripts.stages.encoder.identification_pairs import (
     RANDOM,
     TRAIN,
     Miner,
-    graph,
+    graph_of,
     held_out,
     paraphrases,
-    strangers,
+    unrelated,
 )
 from workflow_scripts.stages.encoder.neighbours import NONE, Exact
 
@@ -34,7 +34,7 @@ ROWS = [("a cat", "one cat"), ("a cat", "the cat"), ("a dog", "one dog"), ("A bi
 
 def made(rows, barred=()):
     rejected = Counter()
-    return graph(rows, {key(each) for each in barred}, rejected), rejected
+    return graph_of(rows, {key(each) for each in barred}, rejected), rejected
 
 
 def miner(found, vectors, allowed=None, seed=1, **changes):
@@ -200,13 +200,13 @@ def test_neighbours_up_to_the_last_that_is_looked_at(monkeypatch, siblings, expe
     assert negatives(mined, found)[0] == expected
 
 
-def test_strangers_are_of_other_groups():
+def test_unrelated_sentences_are_of_other_groups():
     found, _ = made(ROWS)
-    drawn = [strangers(found, np.array([0, 3]), seed) for seed in range(30)]
+    drawn = [unrelated(found, np.array([0, 3]), seed) for seed in range(30)]
     assert all((found.groups[each] != found.groups[[0, 3]]).all() for each in drawn)
     assert len({each[0] for each in drawn}) == 4
     alone, _ = made(ROWS[:2])
-    assert strangers(alone, np.array([0]), 1).tolist() == [NONE]
+    assert unrelated(alone, np.array([0]), 1).tolist() == [NONE]
 
 
 @pytest.fixture(scope="module")

@@ -66,7 +66,7 @@ def test_it_tells_references_from_paraphrases(columns, tmp_path, network, texts,
     assert metrics["training_pairs"] + metrics["validation_pairs"] == 300
     assert metrics["validation"]["accuracy"] > 0.95
     assert read_record(model / "model")["extra"] == metrics["validation"]
-    classify.main(arguments(input=folder / "0000.parquet", model=model, output=output))
+    classify.main(arguments(pairs=folder / "0000.parquet", model=model, output=output))
     values = [row["value"] for row in read_rows(output, PairValueRow)]
     assert len(values) == 300
     said = capsys.readouterr().err
@@ -161,7 +161,7 @@ def test_the_test_is_of_references_that_it_has_not_learnt(tmp_path, times):
     folder, rows = with_lists(tmp_path, times=times)
     train(folder, tmp_path / "model", **GRID)
     output = tmp_path / "out" / "0000.parquet"
-    classify.main(arguments(input=folder / "0000.parquet", model=tmp_path / "model", output=output))
+    classify.main(arguments(pairs=folder / "0000.parquet", model=tmp_path / "model", output=output))
     known = {row["id"] for row in read_rows(output, PairValueRow) if row["value"] is not None}
     settings = CONFIG | GRID
     sample = list(train_classifier.sampled([folder / "0000.parquet"], settings))

@@ -53,7 +53,7 @@ def shard(tmp_path):
 
 
 def run(shard, output, config=None):
-    main(arguments(config or {}, input=shard, output=output))
+    main(arguments(config or {}, paraphrases=shard, output=output))
     return list(read_rows(output, PairColumnsRow))
 
 

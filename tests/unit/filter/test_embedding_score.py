@@ -12,9 +12,9 @@ from workflow_scripts.core.files.rows import (
     StsPairRow,
     TrainingPairRow,
 )
+from workflow_scripts.encoding.embedding import load
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.embed import train
-from workflow_scripts.stages.embed.embedding import load
 from workflow_scripts.stages.filter import embedding_score
 
 MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")
@@ -59,7 +59,7 @@ def column(folder, model, pairs, name="0000"):
     rows = [pair(f"c:{number}", 1, *texts) for number, texts in enumerate(pairs)]
     shard = write_table(folder / "in" / f"{name}.parquet", PairColumnsRow, rows)
     output = folder / "out" / f"{name}.parquet"
-    embedding_score.main(arguments(input=shard, model=model, output=output))
+    embedding_score.main(arguments(pairs=shard, model=model, output=output))
     return output
 
 

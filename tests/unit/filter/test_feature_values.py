@@ -16,12 +16,12 @@ from workflow_scripts.core.files.rows import (
     PairValueRow,
     ReferenceScoreRow,
 )
+from workflow_scripts.encoding.sentence_vectors import load_encoder
 from workflow_scripts.plan.catalogues.pair_features import LANGUAGES, NEEDS
 from workflow_scripts.plan.schema import definition
 from workflow_scripts.stages.filter import feature_values
 from workflow_scripts.stages.generate import known_words
 from workflow_scripts.stages.judge.features import FEATURES
-from workflow_scripts.stages.judge.sentence_vectors import load_encoder
 
 # What a column of pairs holds already, under this name or another one; what has a kind of column of
 # its own; what needs a model that columns don't have.
@@ -51,7 +51,7 @@ def column(folder, name, *, pairs=PAIRS, language="en", config=None, **options):
     shard = write_table(folder / "0000.parquet", PairColumnsRow, pairs)
     output = folder / "values" / "0000.parquet"
     settings = {"name": name, "language": language, **(config or {})}
-    feature_values.main(arguments(settings, input=shard, output=output, **options))
+    feature_values.main(arguments(settings, pairs=shard, output=output, **options))
     rows = list(read_rows(output, PairValueRow))
     assert [(row["id"], row["rank"]) for row in rows] == [(p["id"], p["rank"]) for p in pairs]
     return [row["value"] for row in rows]

@@ -70,7 +70,7 @@ def test_perplexity_of_every_paraphrase(folder, kenlm, tmp_path):
     rows = [pair(f"c:{number}", 1, "A cat.", text) for number, text in enumerate(texts)]
     shard = write_table(tmp_path / "in" / "0000.parquet", PairColumnsRow, rows)
     output = tmp_path / "out" / "0000.parquet"
-    perplexity.main(arguments({}, input=shard, model=model, output=output))
+    perplexity.main(arguments({}, pairs=shard, model=model, output=output))
     found = list(read_rows(output, PairValueRow))
     assert [(row["id"], row["rank"]) for row in found] == [(row["id"], 1) for row in rows]
     values = [row["value"] for row in found]
@@ -79,7 +79,7 @@ def test_perplexity_of_every_paraphrase(folder, kenlm, tmp_path):
     assert all(np.isfinite(values))
 
     # The same model, relative to the reference.
-    perplexity.main(arguments({"relative": True}, input=shard, model=model, output=output))
+    perplexity.main(arguments({"relative": True}, pairs=shard, model=model, output=output))
     found = [row["value"] for row in read_rows(output, PairValueRow)]
     (of_reference,) = perplexities(model, [["a", "cat"]])
     np.testing.assert_allclose(found, np.log(of_reference) - np.log(values), rtol=1e-5)

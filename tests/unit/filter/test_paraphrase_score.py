@@ -31,7 +31,7 @@ def scores(tmp_path, pairs, vectors, **options):
     rows = [pair(f"c:{number}", 1, *texts) for number, texts in enumerate(pairs)]
     shard = write_table(tmp_path / "in" / "0000.parquet", PairColumnsRow, rows)
     output = tmp_path / "out" / "0000.parquet"
-    main(arguments(input=shard, vectors=vectors, output=output, **options))
+    main(arguments(pairs=shard, vectors=vectors, output=output, **options))
     return [row["value"] for row in read_rows(output, PairValueRow)]
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from workflow_scripts.encoding.sentence_vectors import encoder_folder
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
 from workflow_scripts.stages.judge.fit import GOOD_RATING
 from workflow_scripts.stages.judge.fitting import Examples
 from workflow_scripts.stages.judge.rated_pairs import read_labels, read_ratings
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
 
 
 @pytest.fixture(scope="session")

@@ -6,10 +6,10 @@ import pytest
 from tests.unit.judge.test_features import one
 from tests.unit.sentence_transformer import write_model
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.encoding.interface import Read
+from workflow_scripts.encoding.sentence_vectors import load_encoder
 from workflow_scripts.stages.judge.features import FEATURES, Models, compute, token_matches
-from workflow_scripts.stages.judge.features.token_matches import Read
 from workflow_scripts.stages.judge.known_pairs import Pairs
-from workflow_scripts.stages.judge.sentence_vectors import load_encoder
 
 NAMES = [each.name for each in token_matches.FEATURES]
 

@@ -14,9 +14,9 @@ from tests.unit.embed import examples
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.seal import sealed
+from workflow_scripts.encoding import embedding as embedding
+from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
-from workflow_scripts.stages.embed import embedding as embedding
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder, load_encoder
 
 SENTENCES = ["the dog sees a cat .", "a cat", "the dog sees the cat ."]
 

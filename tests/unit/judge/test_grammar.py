@@ -293,6 +293,19 @@ def test_too_few_sentences_are_refused(tmp_path, sentences):
         train(tmp_path, [*sentences[:1999], *sentences[:500], "Hello", "?"])
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "by one of --input and --folder"),
+        (["--input", "a.txt", "--folder", "shards", "--shards", "1"], "by one of --input and"),
+        (["--folder", "shards"], "--folder needs --shards"),
+    ],
+)
+def test_sentences_come_from_one_place(options, message):
+    with pytest.raises(InputError, match=message):
+        main([*options, "--output", "model"])
+
+
 def test_unknown_settings_are_refused(tmp_path, sentences):
     with pytest.raises(InputError, match=r"unknown settings \['epoch'\].*'epochs'"):
         train(tmp_path, sentences, epoch=2)

@@ -9,12 +9,12 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.encoding.sentence_vectors import load_encoder
 from workflow_scripts.stages.judge import score
 from workflow_scripts.stages.judge.features import Models
 from workflow_scripts.stages.judge.fit import FEATURES_BY_DEFAULT, fit_judge
 from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
 from workflow_scripts.stages.judge.judge import Coefficients, Judge
-from workflow_scripts.stages.judge.sentence_vectors import load_encoder
 
 REFERENCES = ["The dog saw a cat.", "I have no idea where it is.", "She left the house."]
 PARAPHRASES = ["A dog saw the cat.", "I don't know where it is.", "She leaved house the house."]

@@ -206,7 +206,7 @@ def shortlist(first: int, sets: list[list[int]]) -> bytes:
     return head + offsets.astype("<u8").tobytes() + np.array(ids, dtype="<u4").tobytes()
 
 
-def log_probabilities(
+def log_probabilities(  # noqa: C901 - a whole network, written out
     items: dict[str, Tensor], options: dict[str, Any], source: list[int], target: list[int]
 ) -> Tensor:
     """Return log p [positions, V] before each target piece and </s>, all ids being Marian's."""

@@ -16,7 +16,7 @@ from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.pieces import raw_coders
 from workflow_scripts.nmt.sampling import SampleRequest, sample
-from workflow_scripts.nmt.score import main as score_main
+from workflow_scripts.nmt.score_pairs import main as score_main
 from workflow_scripts.nmt.translate import main as translate_main
 from workflow_scripts.nmt.vocabulary import EOS, SYMBOLS, UNK
 

@@ -9,7 +9,7 @@ import torch
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.marian_files import SEPARATE, write_binary
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.kinds import model_files
+from workflow_scripts.core.files.model_folder import model_files
 from workflow_scripts.nmt.loaders import load_model, opened_model
 from workflow_scripts.nmt.loaders.sockeye3 import read_tree
 from workflow_scripts.nmt.monolingual import write_monolingual

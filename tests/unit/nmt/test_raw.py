@@ -10,7 +10,7 @@ import pytest
 from tests.oracles import Oracle
 from tests.unit.nmt.marian_files import spm_model
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt import score, translate
+from workflow_scripts.nmt import score_pairs, translate
 from workflow_scripts.nmt.pieces import TextCoder
 from workflow_scripts.nmt.raw import forbidden, wanted, whole_words
 from workflow_scripts.nmt.vocabulary import SYMBOLS, Vocabulary
@@ -100,7 +100,7 @@ def nlls(tmp_path: Path, capsys: pytest.CaptureFixture):
             tmp_path / "target",
         )
         capsys.readouterr()
-        score.main([*map(str, paths), "--device", "cpu", *map(str, options)])
+        score_pairs.main([*map(str, paths), "--device", "cpu", *map(str, options)])
         return [float(line) for line in capsys.readouterr().out.split()]
 
     return nlls

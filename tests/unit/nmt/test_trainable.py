@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tests.unit.nmt import marian_files
 from tests.unit.nmt.folders import write_model
-from workflow_scripts.nmt.kinds import MARIAN_NPZ, model_files
+from workflow_scripts.core.files.model_folder import MARIAN_NPZ, model_files
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.saving import save_model
 from workflow_scripts.nmt.scoring import forced

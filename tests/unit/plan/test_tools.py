@@ -55,7 +55,7 @@ def test_a_record_names_the_package_of_a_model(tmp_path):
     path.write_text("a", "utf-8")
     code = (
         "from workflow_scripts.core.files.manifest import write_record;"
-        "from workflow_scripts.stages.judge.sentence_vectors import encoder_folder;"
+        "from workflow_scripts.encoding.sentence_vectors import encoder_folder;"
         f"encoder_folder(); write_record({str(path)!r}, 0, 0, {{}})"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

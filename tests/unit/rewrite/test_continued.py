@@ -11,9 +11,9 @@ from tests.unit.train.conftest import write_segments
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import main as write_manifest
 from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.model_folder import MARIAN_NPZ, model_files
 from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import PairRow
-from workflow_scripts.nmt.kinds import MARIAN_NPZ, model_files
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.stages.rewrite import continued
 from workflow_scripts.stages.rewrite.training import Training
@@ -64,7 +64,14 @@ def inputs(tmp_path: Path) -> Path:
 def make(inputs: Path, **changes: object) -> Path:
     config = CONFIG | {"continued": SETTINGS | changes}
     output = inputs / "output"
-    words = ["--config", json.dumps(config), "--folder", str(inputs / "segments"), "--shards", "1"]
+    words = [
+        "--config",
+        json.dumps(config),
+        "--segments",
+        str(inputs / "segments"),
+        "--shards",
+        "1",
+    ]
     words += ["--pairs", str(inputs / "pairs" / "manifest.json")]
     words += ["--model", str(inputs / "forward"), "--work", str(output / "work")]
     continued.main([*words, "--output", str(output), "--device", "cpu"])

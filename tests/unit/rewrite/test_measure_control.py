@@ -96,9 +96,9 @@ def finished(tmp_path_factory):
     measure_control.main(
         [
             *("--config", json.dumps(CONFIG), "--inputs", "{}", "--shards", "1"),
-            *("--model", str(model), "--templates", str(table.parent)),
+            *("--model", str(model), "--templates", str(table)),
             *("--pairs", str(folder / "pairs"), "--trees", str(folder / "trees")),
-            *("--output", str(output), "--device", "auto"),
+            *("--output", str(output / "answers.tsv"), "--device", "auto"),
         ]
     )
     return output

@@ -46,7 +46,7 @@ def written(folder, *sets, evaluation=(), shards=3, **settings):
         ),
     )
     output = folder / "out"
-    training_pairs.write_pairs(paths, tested, shards, output, SETTINGS | settings)
+    training_pairs.write_pairs(SETTINGS | settings, paths, tested, shards, output)
     return [row for path in shard_paths(output, shards) for row in read_rows(path, PairRow)]
 
 
@@ -183,7 +183,7 @@ def test_a_damaged_training_set_is_refused(tmp_path):
     tested = write_table(tmp_path / "evaluation.parquet", StsPairRow, [])
     with pytest.raises(InputError, match="differs from what its stage wrote"):
         training_pairs.write_pairs(
-            [tmp_path / "set.parquet"], tested, 2, tmp_path / "out", SETTINGS
+            SETTINGS, [tmp_path / "set.parquet"], tested, 2, tmp_path / "out"
         )
 
 

@@ -194,7 +194,7 @@ def test_a_shard_is_parsed_by_the_parser_of_the_configuration(tmp_path):
     output = tmp_path / "trees" / "0000.parquet"
     output.parent.mkdir()
     arguments = ["--config", json.dumps(config), "--inputs", "{}", "--device", "cpu"]
-    parses.main([*arguments, "--input", str(path), "--output", str(output)])
+    parses.main([*arguments, "--pairs", str(path), "--output", str(output)])
     (found,) = joined(rows, read_rows(output, TreesRow))
     assert (found.own, found.wanted) == ("(S (NP) (VP) (.))", "(SQ (VBD) (NP) (VP) (.))")
     assert read_record(output)["extra"] == {"sentences": 2, "without_tree": 0}

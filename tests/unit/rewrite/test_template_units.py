@@ -1,7 +1,7 @@
 """A run plans the units of templates, and tells what keeps it from that."""
 
 import json
-import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,7 +20,7 @@ from workflow_scripts.stages.rewrite import (
     syntax_templates,
     train,
 )
-from workflow_scripts.stages.rewrite.export import card
+from workflow_scripts.stages.rewrite.export_rewriter import card
 from workflow_scripts.stages.rewrite.results import FIGURES
 from workflow_scripts.stages.rewrite.stage import Rewrite
 from workflow_scripts.stages.rewrite.syntax_templates import TABLE, Template, prefixed
@@ -210,9 +210,9 @@ def test_the_measures_leave_the_syntax_free(tmp_path, monkeypatch, controlled):
     files = [tmp_path / "model" / "params.best"]
     write_record(tmp_path / "model" / "model", 0, 0, {}, files=files)
     settings = {"beam": 2, "bootstrap": 5, "language": "sv", "testbed": False, "seed": 1}
-    settings |= {"device": "cpu"} | ({"templates": True} if controlled else {})
-    shards = [tmp_path / "0000.parquet"]
-    measure.measure(settings, tmp_path / "model", shards, tmp_path / "paraphrases.jsonl")
+    settings |= {"templates": True} if controlled else {}
+    output = tmp_path / "paraphrases.jsonl"
+    measure.measure(settings, tmp_path / "model", tmp_path, 1, output, device="cpu")
     assert set(read) == {")) I ran ( (a) )." if controlled else "I ran ((a))."}
 
 
@@ -231,7 +231,7 @@ def test_both_trainings_put_the_table_into_the_model_folder(tmp_path, monkeypatc
         settings = {**common, "continued": {"from": "forward"}}
         models = ["--model", "model"]
     output = tmp_path / "model"
-    files = ["--folder", str(tmp_path), "--shards", "1", "--pairs", "manifest.json"]
+    files = ["--segments", str(tmp_path), "--shards", "1", "--pairs", "manifest.json"]
     module.main(
         [
             *("--config", json.dumps(settings), *files, *models, "--templates", str(table)),
@@ -244,10 +244,23 @@ def test_both_trainings_put_the_table_into_the_model_folder(tmp_path, monkeypatc
     assert about["templates"] == {"free": 0.1, **TABLE_FACTS}
 
 
-@pytest.mark.parametrize("rule", ["rewrite_train", "rewrite_continue"])
-def test_both_rules_give_the_table_to_the_training(rule):
-    text = (ROOT / "rules" / "rewrite.smk").read_text(encoding="utf-8")
-    (found,) = re.findall(rf"(?ms)^rule {rule}:$.*?(?=^rule |\Z)", text)
-    assert "templates=templates_table" in found
-    assert "templates=templates_options" in found
-    assert "{params.templates:q}" in found
+def at(**more):
+    names = ("rewriter", "trained_rewriter", "continued_rewriter")
+    return SimpleNamespace(**dict.fromkeys(names, "mine"), **more)
+
+
+def test_the_table_goes_to_both_trainings_and_to_the_vocabulary_of_what_is_read():
+    stage = run_layout(config(templates={})).stage(Rewrite)
+    table = f"{stage.folder('mine-templates')}/{TABLE}"
+    without = run_layout(config()).stage(Rewrite)
+    begun = config(templates={}, continued={"from": "forward", "max_updates": 100})
+    del begun["rewriters"]["mine"]["model"]
+    going_on = run_layout(begun).stage(Rewrite)
+    for job, expected in (
+        (stage.train_job(at()), table),
+        (stage.vocabulary_job(at(side="source")), table),
+        (stage.vocabulary_job(at(side="reference")), None),
+        (going_on.continue_job(at()), f"{going_on.folder('mine-templates')}/{TABLE}"),
+        (without.train_job(at()), None),
+    ):
+        assert job.reads["templates"] == expected

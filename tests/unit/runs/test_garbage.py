@@ -12,10 +12,9 @@ from tests.configs import run_on_testbed
 from workflow_scripts.commands.runs import garbage
 from workflow_scripts.commands.runs.__main__ import main
 from workflow_scripts.commands.runs.garbage import alone, find_garbage
-from workflow_scripts.commands.status.linked import LinkedLayout
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.run.run_folders import link_name, link_run
-from workflow_scripts.stages.catalogue import run_layout
+from workflow_scripts.stages.catalogue import linked_layout, run_layout
 
 ROOT = Path(__file__).resolve().parents[3]
 HOLD = """
@@ -358,7 +357,7 @@ def test_runs_on_another_disk_keep_what_they_link(tmp_path, monkeypatch):
     assert find_garbage(Path("runs"), 0.0) == []
     for unit in there.units():
         assert (roots[1] / "runs" / "testbed" / link_name(*unit)).resolve(strict=True)
-    assert LinkedLayout(Path("runs/testbed")).root == roots[0]
+    assert linked_layout(Path("runs/testbed")).root == roots[0]
     shutil.rmtree(tmp_path / "disk-there" / "runs" / "testbed")
     assert len(find_garbage(Path("runs"), 0.0)) == len(only_theirs)
 

@@ -1,8 +1,8 @@
 import pytest
 
-from workflow_scripts.commands.status.linked import LinkedLayout
 from workflow_scripts.commands.status.run_jobs import INTERRUPTED, Job
 from workflow_scripts.commands.status.units import run_status, unit_status
+from workflow_scripts.stages.catalogue import linked_layout
 
 GENERATE = ("generate", "parabank2")
 CLEAN = ("clean", None)
@@ -10,7 +10,7 @@ LINE = "generate: 100 of 400 rows (25%), 5.0/s, 0:01:00 left\n"
 
 
 def state_of(run, unit, jobs):
-    return unit_status(LinkedLayout(run.folder), unit, jobs)
+    return unit_status(linked_layout(run.folder), unit, jobs)
 
 
 def counts(state):

@@ -106,7 +106,7 @@ def write_input(folder, rows=ROWS):
 def run_main(folder, /, *options, output="trees", **changes):
     path = folder / output / "0000.parquet"
     arguments = ["--config", json.dumps({**CONFIG, **changes}), "--device", "cpu"]
-    arguments += ["--input", str(folder / "select" / "0000.parquet"), "--output", str(path)]
+    arguments += ["--paraphrases", str(folder / "select" / "0000.parquet"), "--output", str(path)]
     main([*arguments, *options])
     return path
 

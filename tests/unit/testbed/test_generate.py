@@ -7,7 +7,7 @@ import pytest
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.evaluate.diversity import bleu_counts, one_minus_bleu, sentence
-from workflow_scripts.testbed import check, generate
+from workflow_scripts.testbed import check_paraphrases, generate
 from workflow_scripts.testbed.checker import Checker
 from workflow_scripts.testbed.czech_sentence import source
 from workflow_scripts.testbed.generate import items, pairs
@@ -186,7 +186,7 @@ def test_check_command(tmp_path, capsys):
     said = [english for _, english, _ in found[1::2]]
     said[0], said[1], said[2] = "No sentence of the grammar", said[5], found[4][1]
     paraphrases.write_text("".join(f"{english}\n" for english in said), "utf-8")
-    check.main(["--references", str(references), "--paraphrases", str(paraphrases)])
+    check_paraphrases.main(["--references", str(references), "--paraphrases", str(paraphrases)])
     result = json.loads(capsys.readouterr().out)
     assert {key: result[key] for key in ("pairs", "parsed", "same_meaning", "copies")} == {
         "pairs": 50,
@@ -210,8 +210,10 @@ def test_check_refuses(tmp_path):
         (short, bad, "not UTF-8"),
     ):
         with pytest.raises(InputError, match=message):
-            check.main(["--references", str(references), "--paraphrases", str(paraphrases)])
+            check_paraphrases.main(
+                ["--references", str(references), "--paraphrases", str(paraphrases)]
+            )
 
 
 def test_check_of_nothing():
-    assert check.check([])["same_meaning_share"] is None
+    assert check_paraphrases.check([])["same_meaning_share"] is None

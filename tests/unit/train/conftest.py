@@ -52,7 +52,7 @@ class Bitext:
 
     def command(self, output: Path, model: dict[str, Any], **changes: Any) -> list[str]:
         config = {"role": "forward", "direction": "forward", "model": model, "seed": 1} | changes
-        words = ["--config", json.dumps(config), "--folder", str(self.folder)]
+        words = ["--config", json.dumps(config), "--segments", str(self.folder)]
         words += ["--shards", str(self.shards), "--work", str(output / "work")]
         words += ["--source-model", str(self.models["source"])]
         words += ["--reference-model", str(self.models["reference"])]

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -38,6 +39,11 @@ def finished(config, forward, backward=PACKAGE, **train):
 
 def key(config, role="forward"):
     return run_layout(config).key("train", role)
+
+
+def taken_from(stage):
+    """Return the files that the forward model is taken over from, as its job is told them."""
+    return stage.take_over_job(SimpleNamespace(finished_role="forward")).users
 
 
 def units(config):
@@ -148,7 +154,7 @@ def test_a_package_counts_by_version_path_and_hashes_and_need_not_be_here(config
     keys = {key(finished(config, PACKAGE | change)) for change in [{}, *changes]}
     assert len(keys) == 4
     layout = run_layout(finished(config, PACKAGE))
-    assert layout.stage(Train).input_files("forward") == []
+    assert taken_from(layout.stage(Train)) == []
 
 
 def test_a_tag_and_a_shortlist_count_and_no_shortlist_is_as_none(config):
@@ -165,7 +171,7 @@ def test_downloads_count_by_their_hashes_and_not_by_their_address(config):
     assert key(finished(config, URL | HASHES)) != key(finished(config, URL | other))
     stage = run_layout(finished(config, URL | HASHES)).stage(Train)
     paths = [f"downloads/{'1' * 64}/model.pten.bin.gz", f"downloads/{'2' * 64}/vocab.spm"]
-    assert stage.input_files("forward") == paths
+    assert taken_from(stage) == paths
     assert stage.outside("forward") == paths
     assert stage.url("2" * 64, "vocab.spm") == "https://a.org/vocab.spm"
     assert stage.url("2" * 64, "model.spm") is None
@@ -177,7 +183,7 @@ def test_the_hub_counts_by_the_commit(config):
     assert key(finished(config, HUB)) != key(finished(config, HUB | {"revision": "b" * 40}))
     stage = run_layout(finished(config, HUB)).stage(Train)
     record = f"downloads/hub/someone--opus/{COMMIT}.json"
-    assert stage.input_files("forward") == [record]
+    assert taken_from(stage) == [record]
     assert stage.outside("forward") == [record.removesuffix(".json")]
     assert stage.hub_block(record)["hub"] == "someone/opus"
 

@@ -11,8 +11,8 @@ from tests.golden.inputs import arguments, pairs, write_table
 from tests.golden.models import fixed_model
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, sha256, verify
+from workflow_scripts.core.files.model_folder import model_files
 from workflow_scripts.core.files.rows import PairRow
-from workflow_scripts.nmt.kinds import model_files
 from workflow_scripts.stages.train import direction, take_over
 from workflow_scripts.stages.train.direction import Languages
 
@@ -54,7 +54,7 @@ def run(bitext, output, model, inputs=None, **changes):
         "test": "test",
         "corpora": ["train"],
     } | changes
-    options = {"folder": bitext, "shards": 2, "output": output, "device": "cpu"}
+    options = {"pairs": bitext, "shards": 2, "output": output, "device": "cpu"}
     words = arguments(config, **options)
     take_over.main([*words, "--inputs", json.dumps(inputs or {})])
     return json.loads((output / "metrics.json").read_text(encoding="utf-8"))

@@ -4,7 +4,7 @@ import pytest
 from tests.unit.embed import examples
 from tests.unit.embed.test_train import collected
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.embed import embedding as embedding
+from workflow_scripts.encoding import embedding as embedding
 from workflow_scripts.stages.embed import train
 from workflow_scripts.stages.transfer import representations
 from workflow_scripts.stages.transfer.representations import (

@@ -14,7 +14,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from workflow_scripts.apps.annotate.export import export, table_of_marks
+from workflow_scripts.apps.annotate.answer_files import export, table_of_marks
 from workflow_scripts.apps.annotate.items import (
     Material,
     Wanted,

@@ -47,7 +47,7 @@ class Answer:
 
 
 class UnansweredError(Exception):
-    """An answer is missing, or is none; the message tells the annotator."""
+    """An answer is missing, or is not one of those offered; the message tells the annotator."""
 
 
 def read_answer(mode: Mode, fields: Mapping[str, str], position: int) -> Answer:

@@ -87,7 +87,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(address, Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Tell of an error in one line; that a browser hung up is none."""
+        """Print an error in one line; it is no error that a browser hung up."""
         error = sys.exception()
         if not isinstance(error, ConnectionError | TimeoutError):
             print(f"a request failed: {error!r}", file=sys.stderr)
@@ -294,7 +294,7 @@ class Handler(BaseHTTPRequestHandler):
         return origin is None or origin in (f"http://{host}", f"https://{host}")
 
     def _form(self) -> dict[str, str] | None:
-        """Return the fields of the form that was sent, None if it is none."""
+        """Return the fields of the form that was sent, None if no form was."""
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdigit()) or int(length) > MAX_FORM:
             return None

@@ -300,7 +300,7 @@ class Store:
         """Tell whether a person's next page has a control.
 
         One page of each block of `controls` has, at a place that nobody can tell. A control that
-        the person has seen is none: a later page has another one instead.
+        the person has seen does not count: a later page has another one instead.
         """
         references = [
             found
@@ -432,8 +432,12 @@ def create(path: Path, settings: Mapping[str, Any], material: Material) -> None:
                 "paraphrase_score) VALUES (?, ?, ?, ?, ?, ?)",
                 [
                     (
-                        *(each.reference, each.paraphrase, " ".join(each.systems)),
-                        *(each.forward_nll, each.backward_nll, each.paraphrase_score),
+                        each.reference,
+                        each.paraphrase,
+                        " ".join(each.systems),
+                        each.forward_nll,
+                        each.backward_nll,
+                        each.paraphrase_score,
                     )
                     for each in material.items
                 ],

@@ -50,7 +50,7 @@ TYPES = {
 _GONE = 499
 # The page in the navigation that a template belongs to.
 _HERE = {"page": "/", "batch": "/batch", "progress": "/batch", "api": "/api"}
-# Of the rewriter's templates, in the page's list and in what the API tells of it.
+# Of the rewriter's templates, in the page's list and in what the API says about it.
 _TEMPLATES_SHOWN = 20
 _SHOWN = 5  # paraphrases of a sentence, where the page says nothing else
 
@@ -77,7 +77,7 @@ class Service:
         rewriter: paraphrases.
         limits: of what is asked.
         title: of the pages.
-        log: called with each sentence that is asked for and its answer; None: nothing is told.
+        log: called with each sentence that is asked for and its answer; None: nothing is logged.
     """
 
     def __init__(
@@ -397,7 +397,7 @@ def application(service: Service, hosts: Collection[str], *, log: bool = False) 
     Args:
         service: makes the answers.
         hosts: the names by which it is reached.
-        log: whether requests are told on stdout, without what was sent.
+        log: whether requests are printed to stdout, without what was sent.
     """
     pages: list[tuple[str, str, Callable[[Http], Awaitable[Response]]]] = [
         ("/", "GET POST", service.page),

@@ -81,7 +81,7 @@ class Files:
         return file
 
     def get(self, identity: str) -> File | None:
-        """Return a file, None where there is none of this identity."""
+        """Return the file of this identity, None where there is none."""
         self._forget_old()
         return self._files.get(identity)
 

@@ -58,7 +58,7 @@ def request_fields(form: dict[str, str]) -> dict[str, Any]:
     (1,000) is part of it.
 
     Raises:
-        RequestError: a number is none.
+        RequestError: a field that takes a number has another text.
     """
     given: dict[str, Any] = {"text": form.get("text", "")}
     for name in ("avoid", "use"):

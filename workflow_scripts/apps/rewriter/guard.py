@@ -36,7 +36,7 @@ class Guard:
         largest: bytes of a body at most, for a path that begins with `/batch` or `/api/batch`, and
             for all others.
         seconds: in which a body must have come.
-        log: whether each request is told on stdout, without what was sent.
+        log: whether each request is printed to stdout, without what was sent.
     """
 
     def __init__(

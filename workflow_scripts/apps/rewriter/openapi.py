@@ -30,7 +30,14 @@ _PARAPHRASE = {
 _ANSWER = {
     "type": "object",
     "required": [
-        *("id", "text", "paraphrases", "constraints_met", "avoided", "used", "unknown", "why")
+        "id",
+        "text",
+        "paraphrases",
+        "constraints_met",
+        "avoided",
+        "used",
+        "unknown",
+        "why",
     ],
     "properties": {
         "id": {"type": ["string", "integer", "null"]},
@@ -114,7 +121,8 @@ def document(limits: dict[str, int]) -> dict[str, Any]:
                         "content": {
                             kind: {"schema": {"type": "string"}}
                             for kind in (
-                                *("text/plain", "text/tab-separated-values"),
+                                "text/plain",
+                                "text/tab-separated-values",
                                 "application/jsonl",
                             )
                         },

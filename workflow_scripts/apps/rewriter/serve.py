@@ -91,9 +91,7 @@ def main(argv: list[str] | None = None) -> None:
     torch.set_num_threads(arguments.threads or len(os.sched_getaffinity(0)))
     rewriter = open_rewriter(arguments)
     limits = Limits(seconds=arguments.seconds)
-    service = Service(
-        *(rewriter, limits, arguments.title), told if arguments.log_sentences else None
-    )
+    service = Service(rewriter, limits, arguments.title, told if arguments.log_sentences else None)
     hosts = {*LOOPBACK, *arguments.name}
     app = application(service, hosts, log=not arguments.quiet)
     listening = listen(arguments.host, arguments.port)

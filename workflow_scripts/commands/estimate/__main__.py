@@ -212,7 +212,9 @@ def calibrate(layout: Layout, device: "torch.device") -> Speeds:
                 distinct[role] = networks.measure_finished(
                     own[role].folder,
                     finished_shape(role, own[role], speed),
-                    *(device, compute, budget),
+                    device,
+                    compute,
+                    budget,
                 )
             elif keys[role] not in distinct:
                 distinct[keys[role]] = networks.measure(shape, device, compute, budget)

@@ -106,7 +106,16 @@ def sockeye_model(shape: Shape) -> SockeyeModel:
     arguments = _arguments(shape.block)
     longest = (_MAX_POSITIONS, _MAX_POSITIONS)
     statistics = data_io.DataStatistics(
-        *(1, 0, 1, 1, 0, 0, *longest, shape.source_size, shape.target_size),
+        num_sents=1,
+        num_discarded=0,
+        num_tokens_source=1,
+        num_tokens_target=1,
+        num_unks_source=0,
+        num_unks_target=0,
+        max_observed_len_source=_MAX_POSITIONS,
+        max_observed_len_target=_MAX_POSITIONS,
+        size_vocab_source=shape.source_size,
+        size_vocab_target=shape.target_size,
         length_ratio_mean=1.0,
         length_ratio_std=0.0,
         buckets=[longest],

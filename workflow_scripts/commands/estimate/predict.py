@@ -55,7 +55,7 @@ _ASKED = {ENCODER: 0.005, judges.GRAMMAR_MODEL: 0.001}
 _GRAMMAR_TRAINED, _GRAMMAR_BYTES = 600.0, 4e6
 # CPU-seconds and bytes of a judge that is fitted to some hundred labels.
 _FITTED, _JUDGE_BYTES = 30.0, 50_000.0
-# Beam that translates the test set (train.measures).
+# Beam that translates the test set (train.model_quality).
 _TEST_BEAM = 5
 # The time of a forward pass, as a share of forward, backward and update.
 _FORWARD_SHARE = 1 / 3

@@ -59,7 +59,7 @@ class TextSpeed(NamedTuple):
 
 
 def lines_of(layout: Layout, corpus: str) -> Iterator[Any]:
-    """Yield what the import of a corpus reads: pairs, and lines that are none."""
+    """Yield what the import of a corpus reads: pairs, and lines that are no pairs."""
     config = layout.settings(("corpus", corpus))
     return read_pairs(corpus, config["block"], config["max_line_bytes"], config["seed"])
 
@@ -164,6 +164,71 @@ def _select_seconds(layout: Layout, texts: list[str], segmenter: Segmenter) -> f
     return seconds_of(run) / (_SELECTED_ROWS * len(candidates))
 
 
+def _import_seconds(
+    layout: Layout, samples: dict[str, list[Pair]], folder: Path
+) -> dict[str, float]:
+    """Return the CPU-seconds per line of the import of each corpus."""
+    seconds = {}
+    for corpus, pairs in samples.items():
+        lines = islice(lines_of(layout, corpus), SAMPLE)
+        call = partial(import_corpus, corpus, lines, _SHARDS, folder / corpus)
+        seconds[corpus] = seconds_of(call) / len(pairs)
+    return seconds
+
+
+def _clean_seconds(layout: Layout, rows: list[Pair], raw: Path, kept: Path) -> float:
+    """Import pairs into `raw` and clean them into `kept`; return the CPU-seconds of cleaning."""
+    with contextlib.redirect_stderr(io.StringIO()):
+        import_corpus(_NAME, iter(rows), _SHARDS, raw)
+    config = layout.settings(("clean", None)) | {"corpora": [_NAME]}
+
+    def clean_all() -> None:
+        for path in shard_paths(raw, _SHARDS):
+            arguments = ["--config", json.dumps(config), "--pairs", str(path)]
+            rejected = kept / "rejected" / f"{path.stem}.tsv.zst"
+            arguments += ["--output", str(kept / path.name), "--rejected", str(rejected)]
+            clean.main(arguments)
+
+    return seconds_of(clean_all)
+
+
+class _Segmentation(NamedTuple):
+    """CPU-seconds, bytes and pieces as `TextSpeed` has them, and the model of references."""
+
+    trained: float
+    segmented: float
+    segment_bytes: float
+    pieces: dict[str, float]
+    of_references: Segmenter
+
+
+def _by_given_models(rows: list[Pair], models: dict[Side, Path]) -> _Segmentation:
+    """Segment the sample by SentencePiece models of both sides, for the number of pieces alone."""
+    segmenters = {side: Segmenter(path) for side, path in models.items()}
+    pieces: dict[str, float] = {
+        side: sum(len(segmenters[side].pieces(getattr(row, side))) for row in rows) / len(rows)
+        for side in _SIDES
+    }
+    return _Segmentation(0.0, 0.0, 0.0, pieces, segmenters["reference"])
+
+
+def _by_trained_models(layout: Layout, kept: Path, pairs: int, output: Path) -> _Segmentation:
+    """Train SentencePiece models on the clean sample in `kept`, and segment its first shard."""
+    trained = _train_segmenters(layout, kept) / (2 * pairs)
+    config = layout.settings(("subword", "main")) | {"train": [_NAME]}
+    arguments = ["--config", canonical(config), "--input", str(kept / "0000.parquet")]
+    for side in _SIDES:
+        arguments += [f"--{side}-model", str(kept / f"{side}.model")]
+    seconds = seconds_of(lambda: segment.main([*arguments, "--output", str(output)]))
+    segments = list(read_rows(output, SegmentRow))
+    pieces: dict[str, float] = {
+        side: sum(row[side].count(" ") + 1 for row in segments) / len(segments) for side in _SIDES
+    }
+    size = output.stat().st_size / len(segments)
+    model = Segmenter(kept / "reference.model")
+    return _Segmentation(trained, seconds / len(segments), size, pieces, model)
+
+
 def measure(layout: Layout, own: dict[Side, Path] | None = None) -> TextSpeed:
     """Take a sample through import, clean, subword and select.
 
@@ -177,66 +242,26 @@ def measure(layout: Layout, own: dict[Side, Path] | None = None) -> TextSpeed:
     """
     samples = _sample(layout)
     rows = [row for sample in samples.values() for row in sample[: SAMPLE // len(samples)]]
+    texts = [row.reference for row in rows]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        imported = {}
-        for corpus in samples:
-            lines = islice(lines_of(layout, corpus), SAMPLE)
-            target = folder / "corpora" / corpus
-            seconds = seconds_of(partial(import_corpus, corpus, lines, _SHARDS, target))
-            imported[corpus] = seconds / len(samples[corpus])
-        raw, kept = folder / "raw", folder / "clean"
-        with contextlib.redirect_stderr(io.StringIO()):
-            import_corpus(_NAME, iter(rows), _SHARDS, raw)
-        config = layout.settings(("clean", None)) | {"corpora": [_NAME]}
-
-        def clean_all() -> None:
-            for path in shard_paths(raw, _SHARDS):
-                arguments = ["--config", json.dumps(config), "--pairs", str(path)]
-                rejected = kept / "rejected" / f"{path.stem}.tsv.zst"
-                arguments += ["--output", str(kept / path.name), "--rejected", str(rejected)]
-                clean.main(arguments)
-
-        cleaned = seconds_of(clean_all) / len(rows)
-        pairs = sum(count_rows(path) for path in shard_paths(kept, _SHARDS))
-        size = sum(path.stat().st_size for path in shard_paths(kept, _SHARDS))
-        texts = [row.reference for row in rows]
+        kept = folder / "clean"
+        imported = _import_seconds(layout, samples, folder / "corpora")
+        cleaned = _clean_seconds(layout, rows, folder / "raw", kept) / len(rows)
+        shards = shard_paths(kept, _SHARDS)
+        pairs = sum(count_rows(path) for path in shards)
         if own:
-            segmenters = {side: Segmenter(path) for side, path in own.items()}
-            lengths = {
-                side: [len(segmenters[side].pieces(getattr(row, side))) for row in rows]
-                for side in _SIDES
-            }
-            return TextSpeed(
-                imported=imported,
-                cleaned=cleaned,
-                trained=0.0,
-                segmented=0.0,
-                selected=_select_seconds(layout, texts, segmenters["reference"]),
-                pair_bytes=size / pairs,
-                segment_bytes=0.0,
-                characters=sum(map(len, texts)) / len(texts),
-                pieces={side: sum(each) / len(each) for side, each in lengths.items()},
-            )
-        trained = _train_segmenters(layout, kept) / (2 * pairs)
-        config = layout.settings(("subword", "main")) | {"train": [_NAME]}
-        output = folder / "segments.parquet"
-        arguments = ["--config", canonical(config), "--input", str(kept / "0000.parquet")]
-        for side in _SIDES:
-            arguments += [f"--{side}-model", str(kept / f"{side}.model")]
-        seconds = seconds_of(lambda: segment.main([*arguments, "--output", str(output)]))
-        segments = list(read_rows(output, SegmentRow))
+            segmentation = _by_given_models(rows, own)
+        else:
+            segmentation = _by_trained_models(layout, kept, pairs, folder / "segments.parquet")
         return TextSpeed(
             imported=imported,
             cleaned=cleaned,
-            trained=trained,
-            segmented=seconds / len(segments),
-            selected=_select_seconds(layout, texts, Segmenter(kept / "reference.model")),
-            pair_bytes=size / pairs,
-            segment_bytes=output.stat().st_size / len(segments),
+            trained=segmentation.trained,
+            segmented=segmentation.segmented,
+            selected=_select_seconds(layout, texts, segmentation.of_references),
+            pair_bytes=sum(path.stat().st_size for path in shards) / pairs,
+            segment_bytes=segmentation.segment_bytes,
             characters=sum(map(len, texts)) / len(texts),
-            pieces={
-                side: sum(row[side].count(" ") + 1 for row in segments) / len(segments)
-                for side in _SIDES
-            },
+            pieces=segmentation.pieces,
         )

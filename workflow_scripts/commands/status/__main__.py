@@ -7,7 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.commands.status.linked import LinkedLayout
 from workflow_scripts.commands.status.run_jobs import INTERRUPTED, jobs_of_run
 from workflow_scripts.commands.status.state_table import describe
 from workflow_scripts.commands.status.units import run_status
@@ -16,6 +15,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.run.run_folders import RUNS
 from workflow_scripts.plan.run.tools import mixed_versions
+from workflow_scripts.stages.catalogue import linked_layout
 
 # Moves the cursor of a terminal to its upper left corner and clears what is below.
 _CLEAR = "\033[H\033[J"
@@ -99,7 +99,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _verify(folder: Path, json_wanted: bool) -> int:
     """Show the state of a run and which of its files are damaged; return the exit status."""
-    damaged = verify_run(LinkedLayout(folder))
+    damaged = verify_run(linked_layout(folder))
     found = look(folder)
     for state in found["states"]:
         state.damaged += damaged.get(state.name, [])

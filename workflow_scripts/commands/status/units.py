@@ -7,15 +7,16 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, TypedDict
 
-from workflow_scripts.commands.status.linked import LinkedLayout
 from workflow_scripts.commands.status.run_jobs import RUNNING, Job, failure, last_progress
 from workflow_scripts.core.files.manifest import remedy
 from workflow_scripts.core.files.seal import read_sealed
 from workflow_scripts.plan.finished import gone, manifest_path, other_content
 from workflow_scripts.plan.run.events import FAILED
+from workflow_scripts.plan.run.linked_layout import LinkedLayout
 from workflow_scripts.plan.run.run_folders import link_name
 from workflow_scripts.plan.run.tools import tools_of
 from workflow_scripts.plan.selection import Unit
+from workflow_scripts.stages.catalogue import linked_layout
 
 
 class JobError(TypedDict):
@@ -195,5 +196,5 @@ def run_status(run: Path, jobs: dict[str, Job]) -> list[UnitStatus]:
     Raises:
         InputError: there is no such run.
     """
-    layout = LinkedLayout(run)
+    layout = linked_layout(run)
     return [unit_status(layout, unit, jobs) for unit in layout.units()]

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from workflow_scripts.commands.status.linked import LinkedLayout
 from workflow_scripts.commands.status.units import record_paths
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify_hash
 from workflow_scripts.core.files.seal import read_sealed
 from workflow_scripts.core.progress import progress
 from workflow_scripts.plan.finished import manifest_path
+from workflow_scripts.plan.run.linked_layout import LinkedLayout
 from workflow_scripts.plan.run.run_folders import link_name
 
 _TRAINS = " (this trains once more; a copy of the file that is put back does not)"

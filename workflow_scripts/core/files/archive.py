@@ -42,9 +42,18 @@ _MEMBER_BYTES = 700
 # NotImplementedError for methods of compression, RuntimeError for passwords. A chain of headers in
 # a tar file recurses.)
 READ_ERRORS = (
-    *(PackedError, OSError, EOFError, zlib.error, lzma.LZMAError),
-    *(tarfile.TarError, zipfile.BadZipFile, struct.error),
-    *(ValueError, OverflowError, NotImplementedError, RuntimeError),
+    PackedError,
+    OSError,
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    struct.error,
+    ValueError,
+    OverflowError,
+    NotImplementedError,
+    RuntimeError,
 )
 
 

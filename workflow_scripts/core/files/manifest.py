@@ -8,18 +8,18 @@ records of a stage's folder; it is the stage's last output and is deterministic.
 of themselves (`core/seal.py`).
 """
 
-import argparse
 import hashlib
 import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import json_argument, run, words
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.packages import packages_read
@@ -27,27 +27,28 @@ from workflow_scripts.core.files.seal import read_sealed, sealed
 
 # The packages whose version can change what a stage writes; a record names those it has loaded.
 TOOLS = (
-    *(
-        "faiss-cpu",
-        "jinja2",
-        "lemminflect",
-        "matplotlib",
-        "numpy",
-        "py3langid",
-        "pyarrow",
-        "rapidfuzz",
-        "regex",
-    ),
-    *(
-        "pyspellchecker",
-        "sacrebleu",
-        "sacremoses",
-        "safetensors",
-        "scipy",
-        "sentence-transformers",
-        "sentencepiece",
-    ),
-    *("sockeye", "stanza", "tokenizers", "torch", "transformers", "zstandard"),
+    "faiss-cpu",
+    "jinja2",
+    "lemminflect",
+    "matplotlib",
+    "numpy",
+    "py3langid",
+    "pyarrow",
+    "rapidfuzz",
+    "regex",
+    "pyspellchecker",
+    "sacrebleu",
+    "sacremoses",
+    "safetensors",
+    "scipy",
+    "sentence-transformers",
+    "sentencepiece",
+    "sockeye",
+    "stanza",
+    "tokenizers",
+    "torch",
+    "transformers",
+    "zstandard",
 )
 
 
@@ -200,7 +201,7 @@ def verify_hash(data: Path, expected: str, record: Path) -> None:
 def remedy(damaged: Path, record: Path | None = None) -> str:
     """Say what the user must delete so that a damaged file is made again.
 
-    That is the file, its record and the manifest, as seen from the file's folder. While the
+    It is the file, its record and the manifest, as seen from the file's folder. While the
     manifest is there, Snakemake does not notice that data of its folder is gone; while the record
     is there, neither does the manifest.
     """
@@ -271,21 +272,34 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
     return manifest
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Merge the records of a unit's folder into its manifest."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--folder", type=Path, required=True)
-    parser.add_argument("--shards", type=int, default=0, help="shards 0000, 0001, ... of it")
-    parser.add_argument("--records", nargs="*", default=[], help="names of its other records")
-    parser.add_argument("--unit", type=json_argument, required=True, help="what it is (JSON)")
-    parser.add_argument("--upstream", type=Path, nargs="*", default=[], help="manifests it read")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(words(argv))
-    names = [*shard_names(arguments.shards), *arguments.records]
-    records = {name: verify(arguments.folder / f"{name}.json") for name in names}
-    upstream = {read_manifest(path)["name"]: sha256(path) for path in arguments.upstream}
-    write_json(arguments.output, sealed(merge(arguments.unit, records, upstream)))
+def write_manifest(
+    unit: dict[str, Any],
+    folder: Path,
+    output: Path,
+    shards: int = 0,
+    records: Sequence[str] = (),
+    upstream: Sequence[Path] = (),
+) -> None:
+    """Merge the records of a unit's folder into its manifest.
 
+    Args:
+        unit: what it is; see `merge`.
+        folder: of the unit.
+        output: the manifest.
+        shards: how many of them the unit has: 0000, 0001, ...
+        records: the names of its other records.
+        upstream: the manifests of the units that it read.
+
+    Raises:
+        InputError: a file differs from what its stage wrote, or a manifest is damaged.
+    """
+    names = [*shard_names(shards), *records]
+    parts = {name: verify(folder / f"{name}.json") for name in names}
+    hashes = {read_manifest(path)["name"]: sha256(path) for path in upstream}
+    write_json(output, sealed(merge(unit, parts, hashes)))
+
+
+main = command(write_manifest)
 
 if __name__ == "__main__":
     run(main)

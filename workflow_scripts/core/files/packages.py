@@ -39,7 +39,7 @@ def folder_in_package(
     Args:
         name: what messages call the model.
         model: its `package`, the `version` of that, and its `path` inside.
-        is_model: tells of the names of the files in a folder whether they are a model.
+        is_model: tells whether files of these names in a folder are a model.
         advice: what to do where the package is not installed.
 
     Raises:

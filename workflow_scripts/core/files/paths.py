@@ -31,7 +31,7 @@ class Located(str):
     def name(self) -> str:
         """What manifests call it, the same on every machine.
 
-        That is its path in the folder, or its own name if it is elsewhere.
+        It is the file's path in the folder, or its own name if it is elsewhere.
         """
         whole = _without_dots(self)
         if self.folder is not None and whole.is_relative_to(within := _without_dots(self.folder)):

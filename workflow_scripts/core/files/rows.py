@@ -1,8 +1,8 @@
 """The rows of Parquet tables as typed dicts. The schema of a file follows from its row.
 
-A string is a string, a bool a bool, an int has 64 bits and a float 64; `Int32` and its like say
-another width. A list is a list, a typed dict a struct. A key that may be None holds a null in its
-column. `ROWS` has the names of the schemas.
+A string is a string, a bool a bool, an int has 64 bits and a float 64; `Int32` and similar
+types say another width. A list is a list, a typed dict a struct. A key that may be None holds a
+null in its column. `ROWS` has the names of the schemas.
 
 The Snakefile imports this module: only the standard library.
 """

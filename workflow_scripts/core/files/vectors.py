@@ -44,8 +44,8 @@ def read_vectors(path: str | Path, rejected: Counter[str] | None = None) -> Iter
 
     Text has a word and its numbers on each line, with single blanks between them. A first line of
     two numbers says how many words and numbers there are, as in word2vec's files; without one a
-    vector has as many numbers as most of the first lines have. A binary file of word2vec is told by
-    its content. The file may be compressed (.gz, .bz2, .xz, .zst).
+    vector has as many numbers as most of the first lines have. Its content says whether
+    it is a binary file of word2vec. The file may be compressed (.gz, .bz2, .xz, .zst).
 
     Args:
         path: of the file.
@@ -85,7 +85,7 @@ def vectors_of(
     """Return the vectors of a vocabulary's words from a file, and add more words of the file.
 
     Words are added to `vocabulary` until it has `size`. So sentences that are compared later may
-    have words that the training text does not have. What was read is told on stderr.
+    have words that the training text does not have. What was read is printed to stderr.
 
     Args:
         vocabulary: the words of the training text.

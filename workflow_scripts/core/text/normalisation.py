@@ -19,7 +19,15 @@ _INVISIBLE_MARKS = frozenset(
 
 # Scripts that are written without blanks, by the first words of their characters' names.
 _WITHOUT_BLANKS = (
-    *("CJK", "HIRAGANA", "KATAKANA", "BOPOMOFO", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"),
+    "CJK",
+    "HIRAGANA",
+    "KATAKANA",
+    "BOPOMOFO",
+    "THAI",
+    "LAO",
+    "KHMER",
+    "MYANMAR",
+    "TIBETAN",
 )
 
 

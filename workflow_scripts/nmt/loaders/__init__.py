@@ -2,7 +2,7 @@
 
 A loader is a module with `load(folder, files)`, which returns a network and the vocabularies of its
 two sides, `opened(folder, files)`, which returns the parameters in place of the network, and
-`summary(folder, files)`, which tells of a model what `nmt.inspect` prints.
+`summary(folder, files)`, which says what `nmt.inspect` prints of a model.
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ from types import ModuleType
 
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.kinds import (
+from workflow_scripts.core.files.model_folder import (
     HUGGING_FACE,
     MARIAN_BINARY,
     MARIAN_NPZ,

@@ -45,7 +45,7 @@ class Opened(NamedTuple):
 
 @dataclass(frozen=True)
 class Summary:
-    """What can be told of a model: its size, or why it can't be loaded.
+    """What is known of a model without its weights: its size, or why it can't be loaded.
 
     `layers` and `vocabulary` are those of source and target.
     """

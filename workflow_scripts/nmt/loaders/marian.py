@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.model_folder import MARIAN_BINARY, ModelFiles
 from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm, PrefixBlock
-from workflow_scripts.nmt.kinds import MARIAN_BINARY, ModelFiles
 from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.loaders import marian_options
 from workflow_scripts.nmt.loaders.description import Loaded, Opened, Raw, Summary
@@ -74,7 +74,7 @@ def _read(folder: Path, files: ModelFiles) -> tuple[Network, Opened]:
 
 
 def summary(folder: Path, files: ModelFiles) -> Summary:
-    """Return what can be told of a model without its weights, and why it can't be loaded.
+    """Return what is known of a model without its weights, and why it can't be loaded.
 
     Raises:
         InputError: the file can't be read.

@@ -78,27 +78,7 @@ def parse(path: Path, text: str) -> tuple[Options | None, list[str]]:
         InputError: it is no YAML of options.
     """
     tree = _tree(path, text)
-    reasons = [
-        f"{key} is {tree[key]!r}, supported is {' or '.join(map(repr, allowed))}"
-        for key, allowed in _SUPPORTED.items()
-        if key in tree and tree[key] not in allowed
-    ]
-    norms = tuple(
-        tree.get(key, default) for key, default in zip(_NORM_KEYS, _POST_NORM, strict=True)
-    )
-    if norms not in (_POST_NORM, _PRE_NORM):
-        found = ", ".join(f"{key} {value!r}" for key, value in zip(_NORM_KEYS, norms, strict=True))
-        reasons.append(
-            f"{found}: supported is post-norm ('', 'dan', '') or pre-norm ('n', 'da', 'n')"
-        )
-    recurrent = tree.get("transformer-decoder-autoreg", "self-attention") == "rnn"
-    if recurrent and tree.get("dec-cell") != "ssru":
-        reasons.append(f"dec-cell is {tree.get('dec-cell')!r}, supported is 'ssru'")
-    if norms == _PRE_NORM and _version(tree) < _FIRST_TRUE_PRE_NORM:
-        reasons.append(
-            f"version is {tree.get('version')!r}: pre-norm is supported from v1.12 on, as earlier "
-            "ones do not normalise keys and values"
-        )
+    reasons = _unsupported(tree)
     numbers = _Numbers(tree)
     heads = numbers.count("transformer-heads", 8)
     size = numbers.count("dim-emb", 512)
@@ -136,8 +116,8 @@ def parse(path: Path, text: str) -> tuple[Options | None, list[str]]:
         encoder_hidden=hidden,
         decoder_hidden=of_decoder,
         activation=tree.get("transformer-ffn-activation", "swish"),
-        ssru=recurrent,
-        pre_norm=norms == _PRE_NORM,
+        ssru=_recurrent(tree),
+        pre_norm=_norms(tree) == _PRE_NORM,
         source_embedding="Wemb" if shared else "encoder_Wemb",
         target_embedding="Wemb" if shared else "decoder_Wemb",
         tied_output=tied_all or tied,
@@ -145,6 +125,40 @@ def parse(path: Path, text: str) -> tuple[Options | None, list[str]]:
         target_pieces=vocabularies[1],
         max_length=min(max_length, _MOST_LENGTH),
     ), []
+
+
+def _unsupported(tree: dict[str, Any]) -> list[str]:
+    """Return why a network of these options can't be built, whatever its sizes."""
+    reasons = [
+        f"{key} is {tree[key]!r}, supported is {' or '.join(map(repr, allowed))}"
+        for key, allowed in _SUPPORTED.items()
+        if key in tree and tree[key] not in allowed
+    ]
+    norms = _norms(tree)
+    if norms not in (_POST_NORM, _PRE_NORM):
+        named = ", ".join(f"{key} {value!r}" for key, value in zip(_NORM_KEYS, norms, strict=True))
+        reasons.append(
+            f"{named}: supported is post-norm ('', 'dan', '') or pre-norm ('n', 'da', 'n')"
+        )
+    if _recurrent(tree) and tree.get("dec-cell") != "ssru":
+        reasons.append(f"dec-cell is {tree.get('dec-cell')!r}, supported is 'ssru'")
+    if norms == _PRE_NORM and _version(tree) < _FIRST_TRUE_PRE_NORM:
+        reasons.append(
+            f"version is {tree.get('version')!r}: pre-norm is supported from v1.12 on, as earlier "
+            "ones do not normalise keys and values"
+        )
+    return reasons
+
+
+def _norms(tree: dict[str, Any]) -> tuple[Any, ...]:
+    """Return where the layers normalise, in the order of `_NORM_KEYS`."""
+    return tuple(
+        tree.get(key, default) for key, default in zip(_NORM_KEYS, _POST_NORM, strict=True)
+    )
+
+
+def _recurrent(tree: dict[str, Any]) -> bool:
+    return bool(tree.get("transformer-decoder-autoreg", "self-attention") == "rnn")
 
 
 class _Numbers:
@@ -155,11 +169,11 @@ class _Numbers:
         self.reasons: list[str] = []
 
     def count(self, key: str, default: int) -> int:
-        """Return the number of a key, or 1 where it is none."""
+        """Return the number of a key, or 1 where its value is no such number."""
         return self.check(key, self._tree.get(key, default))
 
     def check(self, key: str, number: object) -> int:
-        """Return `number`, or 1 where it is none."""
+        """Return `number`, or 1 where it is no whole number of at least 1."""
         if type(number) is int and number > 0:
             return number
         self.reasons.append(f"{key} is {number!r}; it must be a whole number of at least 1")

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from workflow_scripts.core.config_size import require_bounded
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.model_folder import ModelFiles
 from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm
-from workflow_scripts.nmt.kinds import ModelFiles
 from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.loaders.description import Loaded, Opened, Raw, Summary
 from workflow_scripts.nmt.loaders.parameters import Parameters, read_checkpoint
@@ -134,7 +134,7 @@ def _tied(tensors: dict[str, Tensor], tying: object) -> dict[str, Tensor]:
 
 
 def summary(folder: Path, files: ModelFiles) -> Summary:
-    """Return what can be told of a model without its weights, and why it can't be loaded.
+    """Return what is known of a model without its weights, and why it can't be loaded.
 
     Raises:
         InputError: a file can't be read.

@@ -1,1 +1,1 @@
-"""What a configuration names: models, encoders, judges, training sets and the like."""
+"""What a configuration names: models, encoders, judges, training sets and other things."""

@@ -16,7 +16,7 @@ from workflow_scripts.plan.schema import filled
 SHIPPED = Path(__file__).parents[2] / "stages" / "judge" / "default.json"
 GRAMMAR = Path(__file__).parents[2] / "stages" / "judge" / "grammar" / "english"
 
-# What forced decoding by the forward model tells of a candidate.
+# What forced decoding by the forward model says about a candidate.
 FORCED = ("forward_total", "forward_worst")
 GRAMMAR_MODEL, LANGUAGE_MODEL = "grammar", "language_model"
 

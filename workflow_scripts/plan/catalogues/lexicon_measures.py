@@ -34,7 +34,7 @@ def lexicon_measures(config: Config) -> dict[str, Any] | None:
 
 
 def on_testbed(config: Config) -> bool:
-    """Tell whether all references are of the testbed, so that their synonyms are known."""
+    """Tell whether all references come from the testbed, so that their synonyms are known."""
     corpora = selection.generate_corpora(config)
     return bool(corpora) and all("testbed" in config["corpora"][name] for name in corpora)
 

@@ -34,7 +34,7 @@ _DRIPS = 50
 _LITTLE_BYTES = 1 << 16
 # A connection that brings less than `_LITTLE_BYTES` in this time is cut.
 _TIMEOUT_SECONDS = 60
-# No bitext of one file is larger: CCMatrix and its like come in parts of some gigabytes.
+# No bitext of one file is larger: CCMatrix and others like it come in parts of some gigabytes.
 _MOST_BYTES = 1 << 40
 # A download leaves so many bytes free on its disk.
 _SPARED_BYTES = 1 << 28
@@ -49,7 +49,7 @@ class _RestartError(Exception):
 
 
 def _check_scheme(url: str, origin: str = "") -> None:
-    """Refuse a URL that is none of http or https; `origin` is what led to it."""
+    """Refuse a URL that is not http or https; `origin` is what led to it."""
     if url.partition(":")[0].lower() not in _SCHEMES:
         raise InputError(
             f"{origin or url}: {'it leads to ' + url + ', and ' if origin else ''}only http and "
@@ -80,8 +80,12 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 def _opener() -> urllib.request.OpenerDirector:
     opener = urllib.request.OpenerDirector()
     for handler in (
-        *(urllib.request.ProxyHandler, urllib.request.HTTPHandler, urllib.request.HTTPSHandler),
-        *(urllib.request.HTTPDefaultErrorHandler, urllib.request.HTTPErrorProcessor, _Redirects),
+        urllib.request.ProxyHandler,
+        urllib.request.HTTPHandler,
+        urllib.request.HTTPSHandler,
+        urllib.request.HTTPDefaultErrorHandler,
+        urllib.request.HTTPErrorProcessor,
+        _Redirects,
     ):
         opener.add_handler(handler())
     return opener
@@ -123,7 +127,7 @@ def _transfer(url: str, stream: BinaryIO, part: Path) -> None:
 
     Raises:
         OSError, http.client.HTTPException: it was cut off; the stream has all bytes that came.
-        _RestartError: the bytes in the stream are of no use.
+        _RestartError: the bytes in the stream can't be used.
         InputError: the file is too large, or its URL is not http or https.
     """
     offset = stream.seek(0, os.SEEK_END)

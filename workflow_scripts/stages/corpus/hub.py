@@ -21,8 +21,8 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.manifest import sha256
+from workflow_scripts.core.files.model_folder import sorted_out
 from workflow_scripts.core.files.seal import sealed
-from workflow_scripts.nmt.kinds import sorted_out
 from workflow_scripts.plan.catalogues.encoder_blocks import encoder_files
 
 _ADVICE = (
@@ -113,7 +113,7 @@ def fetch(
         The SHA-256 of each file.
 
     Raises:
-        InputError: as `look`; or a file is not the one that the hub tells of.
+        InputError: as `look`; or a file is not the one that the hub names.
     """
     hashes = {}
     with locked(kept):

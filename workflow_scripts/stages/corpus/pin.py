@@ -1,8 +1,8 @@
 """Pin what a run downloads: get every file once, and write its SHA-256 as a config file.
 
-A corpus whose sha256 is null, or that names nothing but its id in mtdata's index, is not read by
+A corpus whose sha256 is null, or that names only its id in mtdata's index, is not read by
 the pipeline: nobody could tell whether the next download is the same. Once pinned, it is verified
-ever after. So it is with models that are downloaded: from a url, or from the Hugging Face hub.
+ever after. The same holds for models that are downloaded, from a url or from the Hugging Face hub.
 """
 
 import argparse

@@ -131,7 +131,7 @@ class Corpus(Stage):
         ]
 
     def download_job(self, at: Wildcards) -> Job:
-        """Return the job that downloads one file; where from is no part of what it is told."""
+        """Return the job that downloads one file; it is not told from where."""
         return Job("corpus.fetch", options={"sha256": at.sha256}, config=False)
 
     def hub_job(self, at: Wildcards) -> Job:

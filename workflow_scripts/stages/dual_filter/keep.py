@@ -48,7 +48,7 @@ def filter_pairs(
         config: the method, its bound, and the trusted corpora.
 
     Raises:
-        InputError: the scores are of other pairs.
+        InputError: the scores belong to other pairs.
     """
     trusted = set(config["trusted"])
     scores = iter(scores)
@@ -74,7 +74,7 @@ def keep_shard(config: dict[str, Any], pairs: Path, scores: Path, output: Path) 
     The record counts per corpus as well. `scores` is the shard of the pairs' scores.
 
     Raises:
-        InputError: a file is damaged, the scores are of other pairs, or the method's bound is
+        InputError: a file is damaged, the scores belong to other pairs, or the method's bound is
             missing.
     """
     if config["method"] == "cross_entropy" and config.get("min_score") is None:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.vectors import vectors_of
 from workflow_scripts.core.seeding import fraction, generator
-from workflow_scripts.stages.embed.encoders import ENCODERS
-from workflow_scripts.stages.embed.parts import Parts, empty_network
-from workflow_scripts.stages.embed.tokens import Pieces, Tokeniser, Trigrams, Words
+from workflow_scripts.encoding.encoders import ENCODERS
+from workflow_scripts.encoding.parts import Parts, empty_network
+from workflow_scripts.encoding.tokens import Pieces, Tokeniser, Trigrams, Words
 
 # Standard deviation of random vectors: our choice, the papers start from PARAGRAM-SL999.
 _SPREAD = 0.01
@@ -86,7 +86,7 @@ def tokenisers(
         model: its configuration.
         text: gives all training sentences in each call.
         seed: for the sample that pieces are learnt from.
-        figures: gets what is told of a file of vectors, see `vectors_of`.
+        figures: gets what is known of a file of vectors, see `vectors_of`.
 
     Raises:
         InputError: the text has no token, or the file of vectors is not what it should be.
@@ -147,7 +147,7 @@ def initial_model(
         text: gives all training sentences in each call.
         seed: of the run.
         repetition: the embedding's own seed.
-        figures: gets what is told of a file of vectors, see `vectors_of`.
+        figures: gets what is known of a file of vectors, see `vectors_of`.
 
     Raises:
         InputError: see `tokenisers`.

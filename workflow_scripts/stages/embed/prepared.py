@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workflow_scripts.core.text.normalisation import letters_and_digits
-from workflow_scripts.stages.embed.tokens import Ragged, Tokeniser
+from workflow_scripts.encoding.tokens import Ragged, Tokeniser
 
 # Pairs tokenised at once.
 _CHUNK = 4096

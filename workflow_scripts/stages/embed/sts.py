@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workflow_scripts.core.cli import run
+from workflow_scripts.encoding.embedding import SentenceEmbeddings, load, similarities
 from workflow_scripts.stages.embed.correlations import overlaps, result
-from workflow_scripts.stages.embed.embedding import SentenceEmbeddings, load, similarities
 from workflow_scripts.stages.embed.sts_readers import DataSet, missing, read_data_sets
 
 

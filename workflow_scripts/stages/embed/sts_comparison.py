@@ -19,9 +19,10 @@ from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.statistics.rounding import DECIMALS
+from workflow_scripts.encoding.embedding import load
+from workflow_scripts.encoding.interface import RECORD
 from workflow_scripts.stages.embed.baselines import baselines
 from workflow_scripts.stages.embed.correlations import Similarities, gain, overlaps, result
-from workflow_scripts.stages.embed.embedding import RECORD, load
 from workflow_scripts.stages.embed.evaluation import read_collected, without_tested
 from workflow_scripts.stages.embed.sts import model_similarities
 from workflow_scripts.stages.embed.sts_readers import DataSet, parted

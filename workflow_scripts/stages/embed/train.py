@@ -32,9 +32,10 @@ from workflow_scripts.core.files.space import explained
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.training import work_plan
 from workflow_scripts.core.training.loop import CHECKPOINT_SECONDS
-from workflow_scripts.stages.embed import parts
+from workflow_scripts.encoding import parts
+from workflow_scripts.encoding.embedding import UNTRAINED, SentenceEmbeddings, save
+from workflow_scripts.encoding.interface import RECORD
 from workflow_scripts.stages.embed.correlations import result
-from workflow_scripts.stages.embed.embedding import RECORD, UNTRAINED, SentenceEmbeddings, save
 from workflow_scripts.stages.embed.evaluation import read_collected, without_tested
 from workflow_scripts.stages.embed.initial import initial_model
 from workflow_scripts.stages.embed.prepared import Pair, key, prepare, read_prepared

@@ -17,12 +17,12 @@ from torch.nn import functional
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.training.loop import TrainingLoop
+from workflow_scripts.encoding.parts import Parts
+from workflow_scripts.encoding.tokens import Ragged
 from workflow_scripts.stages.embed.loss import hinge_loss
 from workflow_scripts.stages.embed.negatives import NONE, Keys, hardest
 from workflow_scripts.stages.embed.optimizer import LazyAdam
-from workflow_scripts.stages.embed.parts import Parts
 from workflow_scripts.stages.embed.prepared import Prepared, gather
-from workflow_scripts.stages.embed.tokens import Ragged
 
 # Sentences encoded at once where no gradient is needed.
 _CHUNK = 1024

@@ -7,7 +7,6 @@ others, is one group, and nothing in a group is a negative of anything else in i
 paraphrases of one reference, nor two references that share a paraphrase.
 """
 
-import argparse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -19,7 +18,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
@@ -27,9 +27,8 @@ from workflow_scripts.core.files.parquet import TableWriter, count_rows, read_ro
 from workflow_scripts.core.files.rows import EncoderPairRow, TrainingPairRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
-from workflow_scripts.stages.embed.embedding import RECORD as EMBEDDING_RECORD
-from workflow_scripts.stages.embed.embedding import load
-from workflow_scripts.stages.embed.evaluation import read_collected
+from workflow_scripts.encoding.embedding import load
+from workflow_scripts.encoding.interface import RECORD as EMBEDDING_RECORD
 from workflow_scripts.stages.embed.prepared import key
 from workflow_scripts.stages.encoder.neighbours import (
     NONE,
@@ -39,7 +38,7 @@ from workflow_scripts.stages.encoder.neighbours import (
     ranked,
     search,
 )
-from workflow_scripts.stages.encoder.tasks.reported import reported
+from workflow_scripts.stages.encoder.tasks.reported import tested_on
 
 RECORD, TRAIN, DEV = "pairs", "train.parquet", "dev.parquet"
 # The kinds of pairs; the first is labelled 1.
@@ -68,7 +67,7 @@ class Graph(NamedTuple):
     groups: NDArray[np.int64]
 
 
-def graph(rows: Iterable[tuple[str, str]], barred: set[int], rejected: Counter[str]) -> Graph:
+def graph_of(rows: Iterable[tuple[str, str]], barred: set[int], rejected: Counter[str]) -> Graph:
     """Return the sentences of pairs (reference, paraphrase).
 
     A pair that is tested on is left out, but joins groups: two paraphrases of a reference that is
@@ -89,7 +88,7 @@ def graph(rows: Iterable[tuple[str, str]], barred: set[int], rejected: Counter[s
         if one == other:
             rejected[IDENTICAL] += 1
             continue
-        first, second = (numbers.setdefault(each, len(numbers)) for each in (one, other))
+        first, second = (numbers.setdefault(text, len(numbers)) for text in (one, other))
         links.append((first, second))
         if not barred.isdisjoint((one, other)):
             rejected[IN_EVALUATION] += 1
@@ -113,32 +112,32 @@ def _groups(links: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     return connected_components(joined, directed=False)[1].astype(np.int64)
 
 
-def held_out(found: Graph, share: float, seed: int) -> NDArray[np.bool_]:
+def held_out(graph: Graph, share: float, seed: int) -> NDArray[np.bool_]:
     """Return of each sentence whether it is held out, whole groups by a draw of the seed.
 
     A group that would make them more than `share` of the sentences is passed over.
     """
-    first = np.full(found.groups.max() + 1, len(found.texts))
-    np.minimum.at(first, found.groups, np.arange(len(found.texts)))
-    sizes = np.bincount(found.groups)
-    draws = [fraction(seed, "encoder", "dev", key(found.texts[place])) for place in first]
-    room = share * len(found.texts)
+    first = np.full(graph.groups.max() + 1, len(graph.texts))
+    np.minimum.at(first, graph.groups, np.arange(len(graph.texts)))
+    sizes = np.bincount(graph.groups)
+    draws = [fraction(seed, "encoder", "dev", key(graph.texts[place])) for place in first]
+    room = share * len(graph.texts)
     chosen = np.zeros(len(sizes), bool)
     for group in np.argsort(draws, kind="stable"):
         if sizes[group] <= room:
             chosen[group] = True
             room -= sizes[group]
-    return chosen[found.groups]
+    return chosen[graph.groups]
 
 
-def paraphrases(found: Graph, seed: int) -> NDArray[np.int64]:
+def paraphrases(graph: Graph, seed: int) -> NDArray[np.int64]:
     """Return of each sentence one of its paraphrases, drawn by the seed, shape (sentences,)."""
-    both = np.concatenate([found.edges, found.edges[:, ::-1]])
+    both = np.concatenate([graph.edges, graph.edges[:, ::-1]])
     both = np.unique(both, axis=0)  # pairs that stand twice, and sorts by the first
-    starts = np.searchsorted(both[:, 0], np.arange(len(found.texts) + 1))
+    starts = np.searchsorted(both[:, 0], np.arange(len(graph.texts) + 1))
     drawn = [
         int(fraction(seed, "encoder", "paraphrase", key(text)) * (end - start)) + start
-        for text, start, end in zip(found.texts, starts[:-1], starts[1:], strict=True)
+        for text, start, end in zip(graph.texts, starts[:-1], starts[1:], strict=True)
     ]
     return both[drawn, 1]
 
@@ -182,7 +181,7 @@ class Miner:
 
     def __init__(
         self,
-        found: Graph,
+        graph: Graph,
         vectors: Vectors,
         searched: Exact | Inverted,
         allowed: NDArray[np.bool_],
@@ -192,7 +191,7 @@ class Miner:
         """Prepare to find some.
 
         Args:
-            found: the sentences.
+            graph: the sentences.
             vectors: theirs.
             searched: finds what is near them.
             allowed: which of them may be negatives.
@@ -201,15 +200,15 @@ class Miner:
                 paraphrase a negative must be, or None.
             seed: of the draws.
         """
-        self._found, self._vectors, self._settings = found, vectors, settings
+        self._graph, self._vectors, self._settings = graph, vectors, settings
         self._search, self._allowed, self._seed = searched, allowed, seed
 
     def negatives(self, sentences: NDArray[np.int64], positives: NDArray[np.int64]) -> Chosen:
         """Return a negative of each sentence, given a paraphrase of it."""
         low, high = self._settings["ranks"]
         draws = (
-            fraction(self._seed, "encoder", "rank", key(self._found.texts[each]))
-            for each in sentences
+            fraction(self._seed, "encoder", "rank", key(self._graph.texts[sentence]))
+            for sentence in sentences
         )
         ranks = np.array([low + int(draw * (high - low + 1)) for draw in draws], np.int64)
         chosen = Chosen(
@@ -225,7 +224,7 @@ class Miner:
                 chosen.sentences[rows], chosen.cosines[rows] = got, cosines
                 left.append(rows[got == NONE])
             open_ = np.concatenate(left)
-            if count >= min(most, len(self._found.texts)):
+            if count >= min(most, len(self._graph.texts)):
                 break
             count = min(4 * count, most)
         return chosen
@@ -241,7 +240,7 @@ class Miner:
         near, cosines = ranked(self._search, self._vectors, sentences, count)
         low, high = self._settings["similarity"]
         good = (near != NONE) & self._allowed[near]
-        good &= self._found.groups[near] != self._found.groups[sentences, None]
+        good &= self._graph.groups[near] != self._graph.groups[sentences, None]
         if low is not None:
             good &= cosines >= low
         if high is not None:
@@ -257,16 +256,16 @@ class Miner:
         )
 
 
-def strangers(found: Graph, sentences: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+def unrelated(graph: Graph, sentences: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
     """Return for each sentence one of another group at random; NONE if there is one group alone."""
-    if len(np.unique(found.groups)) < 2:
+    if len(np.unique(graph.groups)) < 2:
         return np.full(len(sentences), NONE, np.int64)
     drawn = []
     for sentence in sentences:
-        random = generator(seed, "encoder", "stranger", key(found.texts[sentence]))
+        random = generator(seed, "encoder", "stranger", key(graph.texts[sentence]))
         other = sentence
-        while found.groups[other] == found.groups[sentence]:
-            other = int(random.integers(len(found.texts)))
+        while graph.groups[other] == graph.groups[sentence]:
+            other = int(random.integers(len(graph.texts)))
         drawn.append(other)
     return np.array(drawn, np.int64)
 
@@ -283,7 +282,7 @@ class Mined(NamedTuple):
     partners: dict[str, NDArray[np.int64]]
 
 
-def write(path: Path, found: Graph, vectors: Vectors, mined: Mined) -> int:
+def write(path: Path, graph: Graph, vectors: Vectors, mined: Mined) -> int:
     """Write the pairs of a split, and return how many there are."""
     with TableWriter(path, EncoderPairRow) as table:
         for row, sentence in enumerate(mined.sentences):
@@ -293,8 +292,8 @@ def write(path: Path, found: Graph, vectors: Vectors, mined: Mined) -> int:
                     continue
                 table.write(
                     {
-                        "first": found.texts[sentence],
-                        "second": found.texts[partner],
+                        "first": graph.texts[sentence],
+                        "second": graph.texts[partner],
                         "label": int(kind == PARAPHRASE),
                         "kind": kind,
                         "cosine": float(vectors[sentence] @ vectors[partner]),
@@ -303,79 +302,113 @@ def write(path: Path, found: Graph, vectors: Vectors, mined: Mined) -> int:
         return table.rows_written
 
 
+def write_parts(
+    graph: Graph,
+    vectors: Vectors,
+    known: NDArray[np.bool_],
+    config: dict[str, Any],
+    output: Path,
+) -> dict[str, dict[str, Any]]:
+    """Write the pairs to train on, and those that are held out.
+
+    Args:
+        graph: the sentences.
+        vectors: theirs.
+        known: which of them have a vector.
+        config: as `mine`.
+        output: the folder.
+
+    Returns:
+        By the name of the file `pairs`, how many it has, and `sentences`, `without_negative`,
+        `without_vector` and the mean `neighbour_cosine`.
+    """
+    seed, settings = config["seed"], config["negatives"]
+    dev = held_out(graph, config["held_out"], seed)
+    positives = paraphrases(graph, seed)
+    sides = [_SIDES.index(side) for side in config["sentences"]]
+    wanted = np.zeros(len(graph.texts), bool)
+    wanted[graph.edges[:, sides].ravel()] = True
+    searched = search(vectors, settings, seed)
+    figures: dict[str, dict[str, Any]] = {}
+    # What is held out has its neighbours among all sentences, and is no neighbour in training.
+    for name, members, allowed in ((TRAIN, ~dev, ~dev & known), (DEV, dev, known)):
+        asked = np.flatnonzero(members & wanted & known)
+        miner = Miner(graph, vectors, searched, allowed, settings, seed)
+        chosen = miner.negatives(asked, positives[asked])
+        has = chosen.sentences != NONE
+        mined = Mined(
+            asked[has], {PARAPHRASE: positives[asked][has], NEIGHBOUR: chosen.sentences[has]}
+        )
+        if name == DEV:
+            mined.partners[RANDOM] = unrelated(graph, mined.sentences, seed)
+        figures[name] = {
+            "pairs": write(output / name, graph, vectors, mined),
+            "sentences": int(has.sum()),
+            "without_negative": int((~has).sum()),
+            "without_vector": int((members & wanted & ~known).sum()),
+            "neighbour_cosine": float(chosen.cosines[has].mean()) if has.any() else None,
+        }
+    return figures
+
+
 def mine(
-    config: dict[str, Any], pairs: Path, evaluation: Path, embedding: Path, output: Path
+    config: dict[str, Any],
+    pairs: Path,
+    evaluation: Path,
+    embedding: Path,
+    output: Path,
+    inputs: dict[str, str] | None = None,
+    threads: int = 1,
 ) -> None:
-    """Write the pairs to train on and those that are held out, and their record.
+    """Find a paraphrase and a negative of each sentence of a training set.
+
+    It writes the pairs to train on, those that are held out, and their record.
 
     Args:
         config: `sentences`, the sides that pairs are made of; `negatives`, see `Miner`;
             `held_out`, the share of the sentences; `seed`; and `tasks`, folders by name, if the
             encoder is tested on tasks.
-        pairs: the training set.
-        evaluation: the STS data that the run tests on.
+        pairs: the training set (Parquet).
+        evaluation: the STS data that the run tests on (Parquet).
         embedding: the folder of the embedding.
         output: the folder.
+        inputs: the hashes of the user's files that are read, by path.
+        threads: that compute.
 
     Raises:
-        InputError: no pair is left to train on, or none is held out.
+        InputError: a file is damaged or changed; no pair is left to train on, or none is held out.
     """
-    verify(pairs)
-    verify(embedding / EMBEDDING_RECORD)
-    seed, rejected = config["seed"], Counter[str]()
-    barred = {
-        key(text) for each in read_collected(evaluation) for pair in each.pairs for text in pair
-    } | reported(config.get("tasks", {}))
-    total = count_rows(pairs)
-    found = graph(progress(_rows(pairs), total, "encoder: pairs"), barred, rejected)
-    _require(len(found.texts), pairs, rejected)
-    model = load(embedding)
-    output.mkdir(parents=True, exist_ok=True)
-    path = output / _VECTORS
-    try:
-        vectors, known = encoded(found.texts, model.encode, path)
-        dev = held_out(found, config["held_out"], seed)
-        positives = paraphrases(found, seed)
-        sides = [_SIDES.index(side) for side in config["sentences"]]
-        wanted = np.zeros(len(found.texts), bool)
-        wanted[found.edges[:, sides].ravel()] = True
-        searched = search(vectors, config["negatives"], seed)
-        figures: dict[str, Any] = {}
-        counts: dict[str, int] = {}
-        # What is held out has its neighbours among all sentences, and is no neighbour in training.
-        for name, members, allowed in ((TRAIN, ~dev, ~dev & known), (DEV, dev, known)):
-            asked = np.flatnonzero(members & wanted & known)
-            miner = Miner(found, vectors, searched, allowed, config["negatives"], seed)
-            chosen = miner.negatives(asked, positives[asked])
-            has = chosen.sentences != NONE
-            mined = Mined(
-                asked[has],
-                {PARAPHRASE: positives[asked][has], NEIGHBOUR: chosen.sentences[has]},
-            )
-            if name == DEV:
-                mined.partners[RANDOM] = strangers(found, mined.sentences, seed)
-            counts[name] = write(output / name, found, vectors, mined)
-            figures[name.partition(".")[0]] = {
-                "sentences": int(has.sum()),
-                "without_negative": int((~has).sum()),
-                "without_vector": int((members & wanted & ~known).sum()),
-                "neighbour_cosine": float(chosen.cosines[has].mean()) if has.any() else None,
-            }
-            lacking = {
-                reason: figures[name.partition(".")[0]][reason]
-                for reason in ("without_negative", "without_vector")
-            }
-            _require(counts[name], pairs, {**rejected, **lacking}, name)
-        figures |= {
-            "texts": len(found.texts),
-            "groups": len(np.unique(found.groups)),
-            "largest_group": int(np.bincount(found.groups).max()),
-            "pairs": {name.partition(".")[0]: count for name, count in counts.items()},
-        }
-    finally:
-        path.unlink(missing_ok=True)
+    torch.set_num_threads(threads)
+    rejected = Counter[str]()
+    with unchanged(inputs or {}):
+        verify(pairs)
+        verify(embedding / EMBEDDING_RECORD)
+        barred = tested_on(evaluation, config.get("tasks", {}))
+        total = count_rows(pairs)
+        graph = graph_of(progress(_rows(pairs), total, "encoder: pairs"), barred, rejected)
+        _require(len(graph.texts), pairs, rejected)
+        model = load(embedding)
+        output.mkdir(parents=True, exist_ok=True)
+        path = output / _VECTORS
+        try:
+            vectors, known = encoded(graph.texts, model.encode, path)
+            figures = write_parts(graph, vectors, known, config, output)
+        finally:
+            path.unlink(missing_ok=True)
+    counts = {}
+    for name, part in figures.items():
+        counts[Path(name).stem] = part.pop("pairs")
+        lacking = {reason: part[reason] for reason in ("without_negative", "without_vector")}
+        _require(counts[Path(name).stem], pairs, {**rejected, **lacking}, name)
+    extra = {
+        **{Path(name).stem: part for name, part in figures.items()},
+        "texts": len(graph.texts),
+        "groups": len(np.unique(graph.groups)),
+        "largest_group": int(np.bincount(graph.groups).max()),
+        "pairs": counts,
+    }
     files = [output / TRAIN, output / DEV]
-    write_record(output / RECORD, total, len(found.edges), dict(rejected), figures, files)
+    write_record(output / RECORD, total, len(graph.edges), dict(rejected), extra, files)
 
 
 def _rows(pairs: Path) -> Iterator[tuple[str, str]]:
@@ -395,21 +428,7 @@ def _require(count: int, pairs: Path, left_out: Mapping[str, int], name: str = T
     )
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Find a paraphrase and a negative of each sentence of a training set."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    add_inputs(parser)
-    parser.add_argument("--pairs", type=Path, required=True, help="training set (Parquet)")
-    parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
-    parser.add_argument("--embedding", type=Path, required=True, help="folder of embed.train")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--output", type=Path, required=True, help="folder")
-    options = parser.parse_args(argv)
-    torch.set_num_threads(options.threads)
-    with unchanged(options.inputs):
-        mine(options.config, options.pairs, options.evaluation, options.embedding, options.output)
-
+main = command(mine)
 
 if __name__ == "__main__":
     run(main)

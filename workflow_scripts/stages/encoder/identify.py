@@ -1,6 +1,5 @@
 """Tune an encoder to tell paraphrases from neighbours: pBERT (ParaBank 2, section 3.8)."""
 
-import argparse
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,8 +9,9 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 from torch import Tensor
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
-from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import sha256, verify
@@ -19,7 +19,15 @@ from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import EncoderPairRow
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.training.loop import CHECKPOINT_SECONDS
-from workflow_scripts.stages.encoder.encoder_tokens import Tokens, tokenised
+from workflow_scripts.encoding.encoder_tokens import Tokens, tokenised
+from workflow_scripts.encoding.interface import RECORD as MODEL
+from workflow_scripts.encoding.pretrained import file_hashes, longest, open_model, open_tokenizer
+from workflow_scripts.encoding.probabilities import probabilities
+from workflow_scripts.encoding.sentence_vectors import encoder_folder
+from workflow_scripts.stages.encoder.finished_encoder import (
+    CHECKPOINT,
+    publish,
+)
 from workflow_scripts.stages.encoder.identification_pairs import (
     DEV,
     NEIGHBOUR,
@@ -28,12 +36,7 @@ from workflow_scripts.stages.encoder.identification_pairs import (
     RECORD,
     TRAIN,
 )
-from workflow_scripts.stages.encoder.models import file_hashes, longest, open_model, open_tokenizer
-from workflow_scripts.stages.encoder.probabilities import probabilities
-from workflow_scripts.stages.encoder.publishing import CHECKPOINT, add_training_options, publish
-from workflow_scripts.stages.encoder.results import RECORD as MODEL
 from workflow_scripts.stages.encoder.training import Fitting
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
 
 # The classes by their numbers.
 LABELS = {0: "other", 1: "paraphrase"}
@@ -60,7 +63,7 @@ class Labelled(NamedTuple):
 
 
 def labelled(path: Path, tokenizer: Any, most: int) -> Labelled:
-    """Return the pairs of a file; see `pairs.write`."""
+    """Return the pairs of a file; see `identification_pairs.write`."""
     rows = list(read_rows(path, EncoderPairRow))
     first, second = ([row[side] for row in rows] for side in ("first", "second"))
     return Labelled(
@@ -89,116 +92,139 @@ def by_negatives(pairs: Labelled, values: NDArray[Any]) -> dict[str, dict[str, A
 
     `cosine_auc` is what the cosine of the embedding that found the negatives reaches.
     """
-    found = {}
+    figures = {}
     for kind in (NEIGHBOUR, RANDOM):
         chosen = np.isin(pairs.kinds, (PARAPHRASE, kind))
         if not (pairs.kinds[chosen] == kind).any():
             continue
         labels = pairs.labels[chosen]
         cosine = float(roc_auc_score(labels, pairs.cosines[chosen]))
-        found[kind] = {**measures(labels, values[chosen], 0.5), "cosine_auc": cosine}
-    return found
+        figures[kind] = {**measures(labels, values[chosen], 0.5), "cosine_auc": cosine}
+    return figures
 
 
-def train(
-    config: dict[str, Any],
-    base: Path,
-    pairs: Path,
-    work: Path,
-    output: Path,
-    device: str,
-    every: float = CHECKPOINT_SECONDS,
-) -> None:
-    """Bring the tuning to its end, from wherever it stands, and publish the folder.
+def opened(base: Path, config: dict[str, Any]) -> tuple[Any, Any]:
+    """Return an encoder with a new output layer for the classes, and its tokenizer.
 
     Args:
-        config: `training`, `max_tokens`, `seed`.
-        base: the folder of the encoder that is tuned.
-        pairs: the folder of `pairs.mine`.
-        work: outlives kills.
-        output: the folder.
-        device: for torch.
-        every: seconds between two checkpoints.
+        base: its folder.
+        config: `max_tokens`, to which the tokenizer is told to cut pairs, and `seed`.
 
     Raises:
-        InputError: the encoder can't be read, or the pairs are damaged.
+        InputError: it can't be read.
     """
     from transformers import AutoModelForSequenceClassification
 
-    verify(pairs / RECORD)
+    tokenizer = open_tokenizer(base)
+    model = open_model(
+        AutoModelForSequenceClassification,
+        base,
+        int(generator(config["seed"], "encoder", "head").integers(2**63)),
+        num_labels=len(LABELS),
+        id2label=LABELS,
+        label2id={name: number for number, name in LABELS.items()},
+    )
+    # It goes into the tokenizer's files: columns cut pairs there, too.
+    tokenizer.model_max_length = longest(model, config["max_tokens"])
+    return model, tokenizer
+
+
+def tuned(
+    base: Path, pairs: Path, plan: dict[str, Any], checkpoint: Path, every: float
+) -> tuple[Any, Any, dict[str, Any]]:
+    """Bring the tuning to its end, from wherever it stands.
+
+    Args:
+        base: the folder of the encoder that is tuned.
+        pairs: the folder of the pairs.
+        plan: all that the tuning follows from; its `config` and `device` say how.
+        checkpoint: outlives kills.
+        every: seconds between two checkpoints.
+
+    Returns:
+        The model, its tokenizer, and metrics.json.
+    """
+    config, device = plan["config"], plan["device"]
     training, seed = config["training"], config["seed"]
-    head = int(generator(seed, "encoder", "head").integers(2**63))
-    with locked(work):
-        tokenizer = open_tokenizer(base)
-        model = open_model(
-            AutoModelForSequenceClassification,
-            base,
-            head,
-            num_labels=len(LABELS),
-            id2label=LABELS,
-            label2id={name: number for number, name in LABELS.items()},
-        )
-        most = longest(model, config["max_tokens"])
-        tokenizer.model_max_length = most  # goes into its files: columns cut pairs there, too
-        learnt, held_out = (labelled(pairs / name, tokenizer, most) for name in (TRAIN, DEV))
+    model, tokenizer = opened(base, config)
+    most = tokenizer.model_max_length
+    learnt, held_out = (labelled(pairs / name, tokenizer, most) for name in (TRAIN, DEV))
 
-        def measure() -> dict[str, float]:
-            values = probabilities(model, held_out.tokens, training, device)
-            found = by_negatives(held_out, values)[NEIGHBOUR]
-            return {name: found[name] for name in ("accuracy", "f1", "auc")}
-
-        files = {name: sha256(pairs / name) for name in (TRAIN, DEV)} | file_hashes(base)
-        fitting = Fitting(
-            model,
-            learnt.inputs,
-            learnt.tokens.lengths,
-            training,
-            lambda *keys: generator(seed, "encoder", "tuning", *keys),
-            device,
-            measure=measure,
-            plan={"config": config, "files": files, "device": device},
-            desc="encoder: paraphrase identification",
-        )
-        fitting.run(work / CHECKPOINT, every)
+    def measure() -> dict[str, float]:
         values = probabilities(model, held_out.tokens, training, device)
-        metrics = {
-            "weights": sum(each.numel() for each in model.parameters()),
-            "pairs": len(learnt.labels),
-            "cut": int((learnt.tokens.lengths >= most).sum()),
-            "updates": fitting.updates,
-            "held_out": by_negatives(held_out, values),
-            "history": fitting.history,
-        }
-        publish(model, tokenizer, metrics, (len(learnt.labels), {}), work, output)
+        figures = by_negatives(held_out, values)[NEIGHBOUR]
+        return {name: figures[name] for name in ("accuracy", "f1", "auc")}
+
+    fitting = Fitting(
+        model,
+        learnt.inputs,
+        learnt.tokens.lengths,
+        training,
+        lambda *keys: generator(seed, "encoder", "tuning", *keys),
+        device,
+        measure=measure,
+        plan=plan,
+        desc="encoder: paraphrase identification",
+    )
+    fitting.run(checkpoint, every)
+    metrics = {
+        "weights": sum(each.numel() for each in model.parameters()),
+        "pairs": len(learnt.labels),
+        "cut": int((learnt.tokens.lengths >= most).sum()),
+        "updates": fitting.updates,
+        "held_out": by_negatives(held_out, probabilities(model, held_out.tokens, training, device)),
+        "history": fitting.history,
+    }
+    return model, tokenizer, metrics
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Tune an encoder to tell paraphrases from neighbours."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    add_inputs(parser)
-    parser.add_argument("--base", type=Path, help="folder of the encoder; else config.base says it")
-    parser.add_argument("--pairs", type=Path, required=True, help="folder of encoder.pairs")
-    add_training_options(parser)
-    options = parser.parse_args(argv)
-    torch.set_num_threads(options.threads)
-    config = dict(options.config)
-    base = options.base
+def tune(
+    config: dict[str, Any],
+    pairs: Path,
+    work: Path,
+    output: Path,
+    inputs: dict[str, str] | None = None,
+    base: Path | None = None,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    device: Device = "auto",
+    threads: int = 1,
+) -> None:
+    """Tune an encoder to tell paraphrases from neighbours.
+
+    Args:
+        config: `training`, `max_tokens`, `seed`; and `base`, the block of the encoder, where no
+            folder is given.
+        pairs: folder of `identification_pairs`.
+        work: folder for checkpoints; it outlives kills.
+        output: folder of the encoder.
+        inputs: the hashes of the user's files that are read, by path.
+        base: folder of the encoder that is tuned, of a unit of the run.
+        checkpoint_seconds: between two checkpoints.
+        device: that computes.
+        threads: that compute.
+
+    Raises:
+        InputError: the encoder can't be read, or a file is damaged or changed.
+    """
+    torch.set_num_threads(threads)
+    config = dict(config)
     if base is not None:
         verify(base / MODEL)
     else:
         base = encoder_folder(config.pop("base"))
-    with unchanged(options.inputs):
-        train(
-            config,
-            base,
-            options.pairs,
-            options.work,
-            options.output,
-            str(choose_device(options.device)),
-            options.checkpoint_seconds,
-        )
+    where = str(choose_device(device))
+    with unchanged(inputs or {}):
+        verify(pairs / RECORD)
+        with locked(work):
+            files = {name: sha256(pairs / name) for name in (TRAIN, DEV)} | file_hashes(base)
+            plan = {"config": config, "files": files, "device": where}
+            model, tokenizer, metrics = tuned(
+                base, pairs, plan, work / CHECKPOINT, checkpoint_seconds
+            )
+            publish(model, tokenizer, metrics, (metrics["pairs"], {}), work, output)
 
+
+main = command(tune)
 
 if __name__ == "__main__":
     run(main)

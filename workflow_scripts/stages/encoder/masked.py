@@ -4,7 +4,6 @@ It sees sentences one by one and no pair of them, so it knows no paraphrases: wh
 from them can be told by the difference to this one.
 """
 
-import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,8 +15,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
-from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
@@ -27,14 +27,17 @@ from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.core.training.loop import CHECKPOINT_SECONDS
-from workflow_scripts.stages.embed.evaluation import read_collected
+from workflow_scripts.encoding.encoder_tokens import Tokens, tokenised
+from workflow_scripts.encoding.model_outputs import Items, computed_in, in_batches
 from workflow_scripts.stages.embed.prepared import key
-from workflow_scripts.stages.encoder.encoder_tokens import Tokens, tokenised
-from workflow_scripts.stages.encoder.publishing import CHECKPOINT, add_training_options, publish
+from workflow_scripts.stages.encoder.finished_encoder import (
+    CHECKPOINT,
+    publish,
+)
 from workflow_scripts.stages.encoder.scratch_vocabulary import tokenizer_of
 from workflow_scripts.stages.encoder.tasks.reported import files as task_files
-from workflow_scripts.stages.encoder.tasks.reported import reported
-from workflow_scripts.stages.encoder.training import Fitting, Items, computed_in, in_batches
+from workflow_scripts.stages.encoder.tasks.reported import tested_on
+from workflow_scripts.stages.encoder.training import Fitting
 
 # Why a reference is left out; what is held out is read, but not trained on.
 DUPLICATE, IN_EVALUATION, HELD_OUT = "duplicate", "in_evaluation", "held_out"
@@ -64,7 +67,7 @@ def split(
         seed: of the draw.
         rejected: counts the references that are not trained on, by reason.
     """
-    found = Sentences([], [])
+    sentences = Sentences([], [])
     seen: set[int] = set()
     for text in references:
         number = key(text)
@@ -74,28 +77,28 @@ def split(
             rejected[DUPLICATE] += 1
         elif fraction(seed, "encoder", "held_out", number) < share:
             rejected[HELD_OUT] += 1
-            found.held_out.append(text)
+            sentences.held_out.append(text)
         else:
-            found.train.append(text)
+            sentences.train.append(text)
         seen.add(number)
-    return found
+    return sentences
 
 
 class Masks:
     """Sentences in which some tokens are hidden, another choice in each epoch."""
 
     def __init__(self, tokens: Tokens, tokenizer: Any, share: float, seed: int, purpose: str):
-        """Prepare to hide a `share` of the tokens, those that the tokenizer adds never."""
+        """Prepare to hide a `share` of the tokens, but none that the tokenizer adds."""
         self._tokens, self._share, self._seed, self._purpose = tokens, share, seed, purpose
         self._special = np.array(tokenizer.all_special_ids)
         self._mask, self._size = tokenizer.mask_token_id, len(tokenizer)
 
     def __call__(self, items: Items, epoch: int) -> dict[str, Tensor]:
         """Return what the model is called with, and `labels`: the ids that are asked for."""
-        given = self._tokens.batch(items)
-        ids = given["input_ids"].numpy()
+        batch = self._tokens.batch(items)
+        ids = batch["input_ids"].numpy()
         labels = np.full_like(ids, _NOT_ASKED)
-        own = given["attention_mask"].numpy().astype(bool) & ~np.isin(ids, self._special)
+        own = batch["attention_mask"].numpy().astype(bool) & ~np.isin(ids, self._special)
         for row, item in enumerate(items):
             random = generator(self._seed, "encoder", self._purpose, epoch, int(item))
             places = np.flatnonzero(own[row])
@@ -105,7 +108,7 @@ class Masks:
             chosen = random.permutation(places)[:wanted]
             labels[row, chosen] = ids[row, chosen]
             ids[row, chosen] = self._shown(ids[row, chosen], random)
-        return given | {"labels": torch.from_numpy(labels)}
+        return batch | {"labels": torch.from_numpy(labels)}
 
     def _shown(self, ids: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
         """Return what stands in place of tokens that are asked for."""
@@ -115,21 +118,21 @@ class Masks:
         return np.where((draws >= _HIDDEN) & (draws < _HIDDEN + _EXCHANGED), others, shown)
 
 
-def masked_losses(model: Any, given: dict[str, Tensor]) -> Tensor:
+def masked_losses(model: Any, batch: dict[str, Tensor]) -> Tensor:
     """Return the cross-entropy of each token that is asked for, in nats, shape (asked,).
 
     The output layer, as wide as the vocabulary, sees these tokens alone.
     """
-    labels = given["labels"]
+    labels = batch["labels"]
     asked = labels != _NOT_ASKED
-    states = model.bert(**{name: each for name, each in given.items() if name != "labels"})
+    states = model.bert(**{name: value for name, value in batch.items() if name != "labels"})
     logits = model.cls(states.last_hidden_state[asked])
     return functional.cross_entropy(logits.float(), labels[asked], reduction="none")
 
 
-def masked_loss(model: Any, given: dict[str, Tensor]) -> Tensor:
+def masked_loss(model: Any, batch: dict[str, Tensor]) -> Tensor:
     """Return the mean of `masked_losses`."""
-    return masked_losses(model, given).mean()
+    return masked_losses(model, batch).mean()
 
 
 def untrained(settings: dict[str, Any], tokenizer: Any, seed: int) -> Any:
@@ -160,86 +163,87 @@ def untrained(settings: dict[str, Any], tokenizer: Any, seed: int) -> Any:
 
 def _references(paths: list[Path]) -> Iterator[str]:
     rows = sum(verify(path)["rows_out"] for path in paths)
-    found = (row for path in paths for row in read_rows(path, PairRow, ["reference"]))
-    for row in progress(found, rows, "encoder: references"):
+    pairs = (row for path in paths for row in read_rows(path, PairRow, ["reference"]))
+    for row in progress(pairs, rows, "encoder: references"):
         yield row["reference"]
 
 
-def train(
-    config: dict[str, Any],
-    paths: list[Path],
-    evaluation: Path,
-    work: Path,
-    output: Path,
-    device: str,
-    every: float = CHECKPOINT_SECONDS,
-) -> None:
-    """Bring the training to its end, from wherever it stands, and publish the folder.
+def read_sentences(
+    config: dict[str, Any], paths: list[Path], evaluation: Path, rejected: Counter[str]
+) -> Sentences:
+    """Return the references of a bitext, without those that the run tests on.
 
     Args:
-        config: `scratch`, the block with all its keys, `training` in it too; `seed`; and `tasks`,
-            folders by name, if the encoder is tested on tasks.
+        config: as `train_masked`.
         paths: shards of the bitext.
         evaluation: the STS data that the run tests on.
-        work: outlives kills.
-        output: the folder.
-        device: for torch.
-        every: seconds between two checkpoints.
+        rejected: counts the references that are not trained on, by reason.
 
     Raises:
         InputError: there is nothing to train on, or to measure the model on.
     """
-    settings, seed = config["scratch"], config["seed"]
-    tasks = config.get("tasks", {})
-    rejected: Counter[str] = Counter()
-    barred = {
-        key(text) for each in read_collected(evaluation) for pair in each.pairs for text in pair
-    } | reported(tasks)
-    sentences = split(_references(paths), barred, settings["held_out"], seed, rejected)
+    share = config["scratch"]["held_out"]
+    barred = tested_on(evaluation, config.get("tasks", {}))
+    sentences = split(_references(paths), barred, share, config["seed"], rejected)
     if not sentences.train or not sentences.held_out:
         raise InputError(
-            f"scratch.held_out is {settings['held_out']}: of the references "
+            f"scratch.held_out is {share}: of the references "
             f"{len(sentences.train)} are trained on and {len(sentences.held_out)} held out; "
             "change it, or add to run.corpora"
         )
-    with locked(work):
-        tokenizer = tokenizer_of(sentences.train, settings["vocab_size"], settings["lowercase"])
-        model = untrained(settings, tokenizer, seed)
-        most, training = settings["max_tokens"], settings["training"]
-        tokens = tokenised(tokenizer, sentences.train, None, most)
-        masks = Masks(tokens, tokenizer, settings["masked"], seed, "masks")
-        held_out = tokenised(tokenizer, sentences.held_out, None, most)
-        asked = Masks(held_out, tokenizer, settings["masked"], seed, "asked")
+    return sentences
 
-        def measure() -> dict[str, float]:
-            return {"perplexity": perplexity(model, asked, held_out, training, device)}
 
-        files = {str(path): sha256(path) for path in [*paths, evaluation, *task_files(tasks)]}
-        fitting = Fitting(
-            model,
-            masks,
-            tokens.lengths,
-            training,
-            lambda *keys: generator(seed, "encoder", "scratch", *keys),
-            device,
-            loss=masked_loss,
-            measure=measure,
-            plan={"config": config, "files": files, "device": device},
-            desc="encoder: masked language model",
-        )
-        fitting.run(work / CHECKPOINT, every)
-        metrics = {
-            "weights": sum(each.numel() for each in model.parameters()),
-            "vocabulary": len(tokenizer),
-            "sentences": len(sentences.train),
-            "tokens": int(tokens.lengths.sum()),
-            "held_out": len(sentences.held_out),
-            "updates": fitting.updates,
-            "perplexity": fitting.history[-1]["perplexity"],
-            "history": fitting.history,
-        }
-        read = len(sentences.train) + sum(rejected.values())
-        publish(model, tokenizer, metrics, (read, dict(rejected)), work, output)
+def trained(
+    sentences: Sentences, plan: dict[str, Any], checkpoint: Path, every: float
+) -> tuple[Any, Any, dict[str, Any]]:
+    """Bring the training to its end, from wherever it stands.
+
+    Args:
+        sentences: to train on, and to measure the model on.
+        plan: all that the training follows from; its `config` and `device` say how.
+        checkpoint: outlives kills.
+        every: seconds between two checkpoints.
+
+    Returns:
+        The model, its tokenizer, and metrics.json.
+    """
+    settings, seed, device = plan["config"]["scratch"], plan["config"]["seed"], plan["device"]
+    tokenizer = tokenizer_of(sentences.train, settings["vocab_size"], settings["lowercase"])
+    model = untrained(settings, tokenizer, seed)
+    most, training = settings["max_tokens"], settings["training"]
+    tokens = tokenised(tokenizer, sentences.train, None, most)
+    masks = Masks(tokens, tokenizer, settings["masked"], seed, "masks")
+    held_out = tokenised(tokenizer, sentences.held_out, None, most)
+    asked = Masks(held_out, tokenizer, settings["masked"], seed, "asked")
+
+    def measure() -> dict[str, float]:
+        return {"perplexity": perplexity(model, asked, held_out, training, device)}
+
+    fitting = Fitting(
+        model,
+        masks,
+        tokens.lengths,
+        training,
+        lambda *keys: generator(seed, "encoder", "scratch", *keys),
+        device,
+        loss=masked_loss,
+        measure=measure,
+        plan=plan,
+        desc="encoder: masked language model",
+    )
+    fitting.run(checkpoint, every)
+    metrics = {
+        "weights": sum(each.numel() for each in model.parameters()),
+        "vocabulary": len(tokenizer),
+        "sentences": len(sentences.train),
+        "tokens": int(tokens.lengths.sum()),
+        "held_out": len(sentences.held_out),
+        "updates": fitting.updates,
+        "perplexity": fitting.history[-1]["perplexity"],
+        "history": fitting.history,
+    }
+    return model, tokenizer, metrics
 
 
 def perplexity(
@@ -256,35 +260,58 @@ def perplexity(
     """
     total, count, where = 0.0, 0, torch.device(device)
     for items in in_batches(np.arange(len(tokens.lengths)), tokens.lengths, settings["batch"]):
-        given = {name: each.to(where) for name, each in asked(items, 0).items()}
+        batch = {name: value.to(where) for name, value in asked(items, 0).items()}
         with torch.inference_mode(), computed_in(settings["precision"], where):
-            losses = masked_losses(model, given)
+            losses = masked_losses(model, batch)
         total, count = total + float(losses.double().sum()), count + len(losses)
     return float(np.exp(total / count))
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Train a masked language model on the references of a bitext."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    add_inputs(parser)
-    parser.add_argument("--folder", type=Path, required=True, help="with shards of pairs")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--evaluation", type=Path, required=True, help="STS data (Parquet)")
-    add_training_options(parser)
-    options = parser.parse_args(argv)
-    torch.set_num_threads(options.threads)
-    with unchanged(options.inputs):
-        train(
-            options.config,
-            shard_paths(options.folder, options.shards),
-            options.evaluation,
-            options.work,
-            options.output,
-            str(choose_device(options.device)),
-            options.checkpoint_seconds,
-        )
+def train_masked(
+    config: dict[str, Any],
+    folder: Path,
+    shards: int,
+    evaluation: Path,
+    work: Path,
+    output: Path,
+    inputs: dict[str, str] | None = None,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    device: Device = "auto",
+    threads: int = 1,
+) -> None:
+    """Train a masked language model on the references of a bitext.
 
+    Args:
+        config: `scratch`, the block with all its keys, `training` in it too; `seed`; and `tasks`,
+            folders by name, if the encoder is tested on tasks.
+        folder: with shards of pairs.
+        shards: their number.
+        evaluation: the STS data that the run tests on (Parquet).
+        work: folder for checkpoints; it outlives kills.
+        output: folder of the encoder.
+        inputs: the hashes of the user's files that are read, by path.
+        checkpoint_seconds: between two checkpoints.
+        device: that computes.
+        threads: that compute.
+
+    Raises:
+        InputError: a file is damaged or changed; or see `read_sentences`.
+    """
+    torch.set_num_threads(threads)
+    where = str(choose_device(device))
+    paths, rejected = shard_paths(folder, shards), Counter[str]()
+    with unchanged(inputs or {}):
+        sentences = read_sentences(config, paths, evaluation, rejected)
+        read = [*paths, evaluation, *task_files(config.get("tasks", {}))]
+        files = {str(path): sha256(path) for path in read}
+        plan = {"config": config, "files": files, "device": where}
+        with locked(work):
+            found = trained(sentences, plan, work / CHECKPOINT, checkpoint_seconds)
+            rows = len(sentences.train) + sum(rejected.values())
+            publish(*found, (rows, dict(rejected)), work, output)
+
+
+main = command(train_masked)
 
 if __name__ == "__main__":
     run(main)

@@ -39,14 +39,14 @@ class Exact:
 
     def nearest(self, queries: NDArray[np.int64], count: int) -> NDArray[np.int64]:
         """Return the sentences most like each query, in any order, shape (queries, count)."""
-        found = np.empty((len(queries), count), np.int64)
+        nearest = np.empty((len(queries), count), np.int64)
         for start in range(0, len(queries), _CHUNK):
             part = slice(start, start + _CHUNK)
             likeness = self._vectors[queries[part]] @ self._vectors.T
             # With equal ones the lower number counts, however the sort is done.
             order = np.argsort(-likeness, axis=1, kind="stable")
-            found[part] = order[:, :count]
-        return found
+            nearest[part] = order[:, :count]
+        return nearest
 
 
 class Inverted:
@@ -86,12 +86,12 @@ class Inverted:
     def nearest(self, queries: NDArray[np.int64], count: int) -> NDArray[np.int64]:
         """Return as `Exact.nearest`; NONE where the cells hold too few."""
         wanted = min(count + _SPARE, len(self._vectors))
-        found = np.empty((len(queries), wanted), np.int64)
+        nearest = np.empty((len(queries), wanted), np.int64)
         for start in range(0, len(queries), _CHUNK):
             part = slice(start, start + _CHUNK)
             asked = np.ascontiguousarray(self._vectors[queries[part]])
-            found[part] = self._index.search(asked, wanted)[1]
-        return found
+            nearest[part] = self._index.search(asked, wanted)[1]
+        return nearest
 
 
 def search(vectors: Vectors, settings: dict[str, Any], seed: int) -> Exact | Inverted:
@@ -115,13 +115,13 @@ def ranked(
     Both have the shape (queries, at least count), the most alike first, of equal ones the lower
     number. Where there is none, the sentence is NONE and the cosine -inf.
     """
-    found = searched.nearest(queries, min(count, len(vectors)))
-    cosines = np.empty(found.shape, np.float32)
-    step = min(_CHUNK, max(1, _GATHERED // (found.shape[1] * vectors.shape[1])))
+    nearest = searched.nearest(queries, min(count, len(vectors)))
+    cosines = np.empty(nearest.shape, np.float32)
+    step = min(_CHUNK, max(1, _GATHERED // (nearest.shape[1] * vectors.shape[1])))
     for start in range(0, len(queries), step):
         part = slice(start, start + step)
-        asked, answers = vectors[queries[part]], vectors[found[part].clip(0)]
+        asked, answers = vectors[queries[part]], vectors[nearest[part].clip(0)]
         cosines[part] = np.einsum("qs,qks->qk", asked, answers)
-    cosines[found == NONE] = -np.inf
-    order = np.lexsort((found, -cosines), axis=1)
-    return np.take_along_axis(found, order, 1), np.take_along_axis(cosines, order, 1)
+    cosines[nearest == NONE] = -np.inf
+    order = np.lexsort((nearest, -cosines), axis=1)
+    return np.take_along_axis(nearest, order, 1), np.take_along_axis(cosines, order, 1)

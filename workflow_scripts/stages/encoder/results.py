@@ -4,9 +4,9 @@ from typing import Any
 
 from workflow_scripts.core.files.manifest import read_json
 from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.encoding.interface import RECORD
 
-# The record `model.json` speaks for all files of an encoder's folder.
-RECORD, METRICS = "model", "metrics.json"
+METRICS = "metrics.json"
 
 
 def encoders(run: FinishedRun) -> list[str]:

@@ -22,6 +22,7 @@ from workflow_scripts.plan.catalogues.encoder_tasks import (
     encoder_tasks,
     tested_encoders,
 )
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.encoder.checks import problems
@@ -46,15 +47,15 @@ class Encoder(Stage):
     problems = staticmethod(problems)
 
     def instances(self) -> list[str | None]:
-        found: list[str | None] = []
+        instances: list[str | None] = []
         for name in encoders(self.config):
             scratch = [SCRATCH] if self._block(name)["scratch"] else []
             tasks = [TASKS, COMPARISON] if name in tested_encoders(self.config) else []
-            found += [f"{name}{part}" for part in (PAIRS, *scratch, "", *tasks)]
-        return found
+            instances += [f"{name}{part}" for part in (PAIRS, *scratch, "", *tasks)]
+        return instances
 
     def reads(self, instance: str) -> list[Unit]:
-        name, part = parted(instance)
+        name, part = name_and_part(instance)
         if part == PAIRS:
             training_set = ("filter", encoder_training_set(self.config, name))
             return [training_set, self.embedding_of(name), ("embed", "evaluation")]
@@ -66,7 +67,7 @@ class Encoder(Stage):
         return [self.unit(name if part == TASKS else f"{name}{PAIRS}"), *scratch]
 
     def records(self, instance: str) -> list[str]:
-        part = parted(instance)[1]
+        part = name_and_part(instance)[1]
         if part == TASKS:
             return self.answers()
         if part == COMPARISON:
@@ -74,7 +75,7 @@ class Encoder(Stage):
         return ["pairs"] if part == PAIRS else ["model"]
 
     def files(self, instance: str) -> list[str]:
-        part = parted(instance)[1]
+        part = name_and_part(instance)[1]
         if part == PAIRS:
             return ["train.parquet", "dev.parquet"]
         if part == TASKS:
@@ -84,7 +85,7 @@ class Encoder(Stage):
         return ["metrics.json"]
 
     def trains(self, instance: str) -> bool:
-        return parted(instance)[1] in (SCRATCH, "")
+        return name_and_part(instance)[1] in (SCRATCH, "")
 
     def wildcards(self) -> dict[str, list[str]]:
         block = encoder_tasks(self.config) if self._tested() else {"data": {}, "seeds": []}
@@ -109,8 +110,8 @@ class Encoder(Stage):
         """Return the names of the answers to the tasks, of one state of an encoder or of both."""
         block = encoder_tasks(self.config)
         return [
-            answers_name(task, each, seed)
-            for each in ([state] if state else [PLAIN_STATE, TUNED_STATE])
+            answers_name(task, one, seed)
+            for one in ([state] if state else [PLAIN_STATE, TUNED_STATE])
             for task in block["data"]
             for seed in block["seeds"]
         ]
@@ -119,7 +120,7 @@ class Encoder(Stage):
         return tested_encoders(self.config)
 
     def settings(self, instance: str) -> dict[str, Any]:
-        name, part = parted(instance)
+        name, part = name_and_part(instance)
         block = self._block(name)
         if part == TASKS:
             return self._task_settings(name)
@@ -131,38 +132,38 @@ class Encoder(Stage):
             wanted = ("scratch", "seed")
         else:
             wanted = ("max_tokens", "training", "seed")
-        found = {key: block[key] for key in wanted}
+        settings = {key: block[key] for key in wanted}
         if self._leaves_out(instance):
-            found["tasks"] = self._task_folders()
+            settings["tasks"] = self._task_folders()
         if part or block["scratch"]:
-            return found
-        return found | {"base": encoder_blocks.encoder_settings(block["base"], self.config)}
+            return settings
+        return settings | {"base": encoder_blocks.encoder_settings(block["base"], self.config)}
 
     def _leaves_out(self, instance: str) -> bool:
         """Tell whether a unit leaves out the texts that the tasks of its encoder report on."""
-        name, part = parted(instance)
+        name, part = name_and_part(instance)
         return part in (PAIRS, SCRATCH) and name in self._tested()
 
     def _task_folders(self) -> dict[str, Located]:
         """Return the folder of each task."""
         folders = encoder_tasks(self.config)["data"]
-        found = selection.located(self.config, list(folders.values()))
-        return dict(zip(folders, found, strict=True))
+        located = selection.located(self.config, list(folders.values()))
+        return dict(zip(folders, located, strict=True))
 
     def _task_settings(self, name: str) -> dict[str, Any]:
         """Return the settings of the unit of an encoder's tasks."""
         block, of_encoder = encoder_tasks(self.config), self._block(name)
-        found = {**block, "data": self._task_folders()}
+        settings = {**block, "data": self._task_folders()}
         if of_encoder["scratch"]:
-            return found
+            return settings
         base = encoder_blocks.encoder_settings(of_encoder["base"], self.config)
-        return found | {"base": base}
+        return settings | {"base": base}
 
     def content(self, instance: str) -> dict[str, Any]:
         settings = self.settings(instance)
-        if parted(instance)[1] == TASKS:
+        if name_and_part(instance)[1] == TASKS:
             # What the encoder was tuned from counts by the unit of the encoder.
-            own = {key: each for key, each in settings.items() if key != "base"}
+            own = {key: value for key, value in settings.items() if key != "base"}
             return own | {"data": self._task_hashes()}
         if self._leaves_out(instance):
             return settings | {"tasks": self._task_hashes()}
@@ -173,13 +174,13 @@ class Encoder(Stage):
         return settings | {"base": base}
 
     def inputs(self, instance: str) -> dict[str, str]:
-        name, part = parted(instance)
+        name, part = name_and_part(instance)
         key = f"encoders.{name}.base.folder"
-        found = {path: self.sha256(path, key) for path in self.base_files(instance).values()}
+        hashes = {path: self.sha256(path, key) for path in self.base_files(instance).values()}
         if part == TASKS or self._leaves_out(instance):
             for task, paths in self.task_files().items():
-                found |= {path: self._task_hash(task, path) for path in paths}
-        return found
+                hashes |= {path: self._task_hash(task, path) for path in paths}
+        return hashes
 
     def task_files(self) -> dict[str, list[str]]:
         """Return the user's files of each task."""
@@ -214,7 +215,7 @@ class Encoder(Stage):
 
     def base_files(self, instance: str) -> dict[str, str]:
         """Return the files of the encoder that is tuned, in a folder of the user's, by name."""
-        where = f"encoders.{parted(instance)[0]}.base"
+        where = f"encoders.{name_and_part(instance)[0]}.base"
         return encoder_blocks.own_files(self._base(instance), self.config, where, PLAIN)
 
     def base_record(self, instance: str) -> str:
@@ -233,8 +234,110 @@ class Encoder(Stage):
 
     def _base(self, instance: str) -> dict[str, Any] | None:
         """Return the block of the encoder that a unit tunes; None: none, or the one installed."""
-        name, part = parted(instance)
+        name, part = name_and_part(instance)
         return self._block(name).get("base") if part in ("", TASKS) else None
+
+    def pairs_job(self, at: Wildcards) -> Job:
+        """Return the job that finds the pairs that an encoder learns from."""
+        instance = f"{at.encoder}{PAIRS}"
+        training_set, embedding, evaluation = self.reads(instance)
+        return Job(
+            "encoder.identification_pairs",
+            instance,
+            reads={
+                "pairs": self.file(training_set, "pairs.parquet"),
+                "evaluation": self.file(evaluation, "evaluation.parquet"),
+            },
+            awaits=[self.file(embedding, "model.json")],
+            users=self.left_out_files(instance),
+            options={
+                "embedding": self.layout.folder(*embedding),
+                "output": self.folder(instance),
+            },
+            inputs=True,
+        )
+
+    def scratch_job(self, at: Wildcards) -> Job:
+        """Return the job that trains an encoder from scratch."""
+        instance = f"{at.encoder}{SCRATCH}"
+        bitext, evaluation = self.reads(instance)
+        return Job(
+            "encoder.masked",
+            instance,
+            reads={"evaluation": self.file(evaluation, "evaluation.parquet")},
+            awaits=[self.manifest(bitext)],
+            users=self.left_out_files(instance),
+            options={
+                "folder": self.layout.folder(*bitext),
+                "shards": self.config["shards"]["early"],
+                **self._work_and_output(instance),
+            },
+            inputs=True,
+        )
+
+    def tune_job(self, at: Wildcards) -> Job:
+        """Return the job that tunes an encoder on its pairs."""
+        pairs, *scratch = self.reads(at.encoder)
+        return Job(
+            "encoder.identify",
+            at.encoder,
+            awaits=[
+                self.file(pairs, "pairs.json"),
+                *(self.file(unit, "model.json") for unit in scratch),
+            ],
+            users=self._base_users(at.encoder),
+            options={
+                "pairs": self.layout.folder(*pairs),
+                "base": self._folder_of(scratch),
+                **self._work_and_output(at.encoder),
+            },
+            inputs=True,
+        )
+
+    def task_job(self, at: Wildcards) -> Job:
+        """Return the job that tunes one state of an encoder on one task, with one seed."""
+        instance = f"{at.encoder}{TASKS}"
+        tuned, *scratch = self.reads(instance)
+        made = [tuned] if at.encoder_state == TUNED_STATE else scratch
+        return Job(
+            "encoder.tasks.tuning",
+            instance,
+            awaits=[self.file(unit, "model.json") for unit in made],
+            users=[*self._base_users(at.encoder), *self.task_files()[at.encoder_task]],
+            options={
+                "encoder": self._folder_of(made),
+                "task": at.encoder_task,
+                "data": self._task_folders()[at.encoder_task],
+                "seed": at.encoder_seed,
+            },
+            inputs=True,
+        )
+
+    def tasks_job(self, at: Wildcards) -> Job:
+        """Return the job that compares what both states of an encoder reach in the tasks."""
+        tasks = self.unit(f"{at.encoder}{TASKS}")
+        return Job(
+            "encoder.tasks.comparison",
+            f"{at.encoder}{COMPARISON}",
+            reads={
+                state: [self.file(tasks, f"{name}.jsonl") for name in self.answers(state)]
+                for state in (PLAIN_STATE, TUNED_STATE)
+            },
+        )
+
+    def _work_and_output(self, instance: str) -> dict[str, str]:
+        """Return where a training keeps what a killed one goes on from, and where it writes."""
+        folder = self.folder(instance)
+        return {"work": f"{folder}/work", "output": folder}
+
+    def _folder_of(self, units: list[Unit]) -> str | None:
+        """Return the folder of the unit that made an encoder; None where none did."""
+        return next((self.layout.folder(*unit) for unit in units), None)
+
+    def _base_users(self, name: str) -> list[str]:
+        """Return the files of the encoder that is tuned: of the user's or downloaded, if any."""
+        record = self.base_record(name)
+        return [record] if record else list(self.base_files(name).values())
 
 
 def _chosen(task: str, folder: Located) -> list[str]:
@@ -245,7 +348,7 @@ def _chosen(task: str, folder: Located) -> list[str]:
         raise InputError(f"encoder_tasks.data.{error}") from error
 
 
-def parted(instance: str) -> tuple[str, str]:
+def name_and_part(instance: str) -> tuple[str, str]:
     """Return the name of the encoder of an instance, and what follows it."""
     name, dash, part = instance.partition("-")
     return name, dash + part

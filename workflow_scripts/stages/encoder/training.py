@@ -7,7 +7,7 @@ CPU with the same bits as one that was never interrupted.
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,15 +18,13 @@ from torch import Tensor, nn
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.core.training.epochs import EpochLoop
+from workflow_scripts.encoding.model_outputs import Inputs, Items, computed_in, in_batches
 
 # Batches whose items are sorted by length together: little padding, and still a random order.
 _POOL = 50
 # The history has the mean loss so many times in an epoch.
 _POINTS = 10
 
-Items = NDArray[np.int64]
-# Gets items and the number of the epoch; returns what the model is called with, on the CPU.
-Inputs = Callable[[Items, int], dict[str, Tensor]]
 # Gets a purpose and numbers; returns the generator of that item.
 Randoms = Callable[..., np.random.Generator]
 
@@ -52,24 +50,12 @@ def learning_rate(update: int, updates: int, settings: dict[str, Any]) -> float:
     return settings["learning_rate"] * share
 
 
-def in_batches(items: Items, lengths: NDArray[Any], size: int) -> list[Items]:
-    """Return items in batches, in which they stand by length; those of one length keep their order.
-
-    Args:
-        items: which ones.
-        lengths: of all items, in tokens.
-        size: of a batch; the last one may be smaller.
-    """
-    ordered = items[np.argsort(lengths[items], kind="stable")]
-    return [ordered[start : start + size] for start in range(0, len(ordered), size)]
-
-
 def _of_decay(model: nn.Module, decay: float) -> list[dict[str, Any]]:
     """Return the weights in two groups: biases and those of normalisation do not decay."""
-    weights = [each for each in model.parameters() if each.requires_grad]
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
     return [
-        {"params": [each for each in weights if each.ndim > 1], "weight_decay": decay},
-        {"params": [each for each in weights if each.ndim <= 1], "weight_decay": 0.0},
+        {"params": [weight for weight in weights if weight.ndim > 1], "weight_decay": decay},
+        {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
     ]
 
 
@@ -158,33 +144,3 @@ class Fitting(EpochLoop[Items]):
         torch.manual_seed(int(self._random("dropout", self.updates).integers(2**63)))
         with computed_in(self._settings["precision"], self.device):
             return self._loss(self.network, given)
-
-
-def computed_in(precision: str, device: torch.device) -> torch.autocast:
-    """Return the context in which products of matrices have this precision."""
-    return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16")
-
-
-def outputs(
-    model: nn.Module,
-    inputs: Inputs,
-    lengths: NDArray[Any],
-    settings: dict[str, Any],
-    device: str | torch.device = "cpu",
-) -> Iterator[tuple[Items, Any]]:
-    """Yield items of like length, and what a model answers to them; all items once.
-
-    Args:
-        model: of transformers, in evaluation mode.
-        inputs: what the model is called with for some items, in epoch 0.
-        lengths: of all items, in tokens, shape (items,).
-        settings: `batch` and `precision`.
-        device: for torch.
-    """
-    where = torch.device(device)
-    every = np.arange(len(lengths))
-    for batch in in_batches(every, np.asarray(lengths), settings["batch"]):
-        given = {name: value.to(where) for name, value in inputs(batch, 0).items()}
-        with torch.inference_mode(), computed_in(settings["precision"], where):
-            answer = model(**given)
-        yield batch, answer

@@ -4,7 +4,6 @@ The references' own sums say what a bound means: they are what people wrote as t
 same sources, scored by the same models.
 """
 
-import argparse
 import heapq
 import math
 import sys
@@ -17,7 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import read_json, shard_paths, verify, write_record
 from workflow_scripts.core.files.parquet import read_batches, read_rows
@@ -150,14 +150,16 @@ def write_bounds(
     output: Path,
     config: dict[str, Any],
 ) -> None:
-    """Write the curve of one system, and the references' own quantiles, with a record.
+    """Write what every bound on the sum of both NLLs would keep of a system's candidates.
+
+    Beside it stand the references' own quantiles.
 
     Args:
         scored: folder with `scored` shards.
         references: folder with `reference_scores` shards of the same references.
         threshold: threshold.json of the system's select stage, whose bound is measured too.
         shards: the number of shards in either folder.
-        output: bounds.json.
+        output: bounds.json; its record is `bounding` beside it.
         config: the stage's settings.
     """
     paths, own = shard_paths(scored, shards), shard_paths(references, shards)
@@ -176,27 +178,7 @@ def write_bounds(
         print(f"warning: {doubt}; {ADVICE}", file=sys.stderr)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Write what every bound on the sum of both NLLs would keep of a system's candidates."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--scored", type=Path, required=True, help="folder of the score stage")
-    parser.add_argument(
-        "--references", type=Path, required=True, help="folder with the references' own scores"
-    )
-    parser.add_argument("--threshold", type=Path, required=True, help="of the select stage")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--output", type=Path, required=True, help="bounds.json")
-    arguments = parser.parse_args(argv)
-    write_bounds(
-        arguments.scored,
-        arguments.references,
-        arguments.threshold,
-        arguments.shards,
-        arguments.output,
-        arguments.config,
-    )
-
+main = command(write_bounds)
 
 if __name__ == "__main__":
     run(main)

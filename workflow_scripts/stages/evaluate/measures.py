@@ -8,7 +8,6 @@ added up. So memory does not grow with the corpus, and the result does not depen
 processes.
 """
 
-import argparse
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -17,7 +16,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import (
@@ -121,43 +121,58 @@ def in_processes(
         yield from pool.map(work, items)
 
 
+def starts(paths: list[Path]) -> tuple[list[tuple[Path, int]], int]:
+    """Return shards, after checking them, each with the number of its first row; and all rows."""
+    first = list(accumulate((verify(path)["rows_out"] for path in paths), initial=0))
+    return list(zip(paths, first[:-1], strict=True)), first[-1]
+
+
 def measure_system(
     config: dict[str, Any],
     folder: Path,
-    scored_folder: Path,
-    trees_folder: Path | None,
+    scored: Path,
     shards: int,
-    segmenter_file: Path,
-    processes: int,
-) -> dict[str, Any]:
-    """Return measures.json of the folders of a select, a score and maybe a syntax stage.
+    model: Path,
+    output: Path,
+    trees: Path | None = None,
+    threads: int = 1,
+) -> None:
+    """Measure the selected paraphrases of one system.
+
+    Args:
+        config: the stage's settings.
+        folder: of the select stage, with threshold.json.
+        scored: folder of the score stage.
+        shards: the number of shards of each folder.
+        model: folder of the forward model, for its pieces.
+        output: measures.json; its record is `evaluation` beside it.
+        trees: folder of the syntax stage, if there is one.
+        threads: processes, one shard each.
 
     Raises:
         InputError: a file is not what its stage wrote, or the configuration is inconsistent.
     """
-    if bool(trees_folder) != bool(config.get("syntax")):
+    if bool(trees) != bool(config.get("syntax")):
         raise InputError("--trees and the config's syntax belong together; give both or neither")
-    selected, scored = shard_paths(folder, shards), shard_paths(scored_folder, shards)
     threshold = read_json(folder / "threshold.json", THRESHOLD_RECORD)
+    segmenter_file = segmenter_path(model, "reference")
     verify_file(segmenter_file, "model")
-    rows = [verify(path)["rows_out"] for path in selected]
-    for path in scored:
+    selected, _ = starts(shard_paths(folder, shards))
+    parsed, _ = starts(shard_paths(trees, shards) if trees else [])
+    scored_shards = shard_paths(scored, shards)
+    for path in scored_shards:
         verify(path)
-    trees = shard_paths(trees_folder, shards) if trees_folder else []
-    tree_rows = [verify(path)["rows_out"] for path in trees]
     groups = {name: Group(config["best"]) for name in [*config["groups"], OTHER]}
     syntax = {name: Syntax(config["best"]) for name in groups}
     histograms = {name: ScoreHistogram() for name in ["all", *config["groups"]]}
-    parts = list(zip(selected, accumulate(rows[:-1], initial=0), strict=True))
     count = partial(measure_shard, config=config, segmenter_file=segmenter_file)
-    for shard in in_processes(count, parts, processes):
+    for shard in in_processes(count, selected, threads):
         for name, group in shard.items():
             groups[name].merge(group)
-    for counted in in_processes(partial(score_shard, config=config), scored, processes):
+    for counted in in_processes(partial(score_shard, config=config), scored_shards, threads):
         for name, histogram in counted.items():
             histograms[name].merge(histogram)
-    parts = list(zip(trees, accumulate(tree_rows[:-1], initial=0), strict=False))
-    for distances in in_processes(partial(tree_shard, config=config), parts, processes):
+    for distances in in_processes(partial(tree_shard, config=config), parsed, threads):
         for name, sums in distances.items():
             syntax[name].merge(sums)
     measures = summary(groups, config)
@@ -165,39 +180,12 @@ def measure_system(
     for name, histogram in histograms.items():
         measures[name]["scores"] = histogram.result()
         measures[name]["syntax"] = tree_measures[name]
-    return {"config": config, "threshold": threshold, "groups": measures}
+    write_json(output, {"config": config, "threshold": threshold, "groups": measures})
+    references = measures["all"]["references"]
+    write_record(output.with_name(RECORD), references, references, {}, files=[output])
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Measure the selected paraphrases of one system."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument(
-        "--folder", type=Path, required=True, help="of the select stage, with threshold.json"
-    )
-    parser.add_argument("--scored", type=Path, required=True, help="folder of the score stage")
-    parser.add_argument("--trees", type=Path, help="folder of the syntax stage, if there is one")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument(
-        "--model", type=Path, required=True, help="folder of the forward model, for its pieces"
-    )
-    parser.add_argument("--threads", type=int, default=1, help="processes, one shard each")
-    parser.add_argument("--output", type=Path, required=True, help="measures.json")
-    arguments = parser.parse_args(argv)
-    measures = measure_system(
-        arguments.config,
-        arguments.folder,
-        arguments.scored,
-        arguments.trees,
-        arguments.shards,
-        segmenter_path(arguments.model, "reference"),
-        arguments.threads,
-    )
-    write_json(arguments.output, measures)
-    references = measures["groups"]["all"]["references"]
-    record = arguments.output.with_name(RECORD)
-    write_record(record, references, references, {}, files=[arguments.output])
-
+main = command(measure_system)
 
 if __name__ == "__main__":
     run(main)

@@ -7,7 +7,6 @@ paper asks people; the modified BLEU is the paper's. docs/rewrite-kinds.md says 
 deviations are of.
 """
 
-import argparse
 import heapq
 import math
 import statistics
@@ -17,8 +16,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workflow_scripts.core.cli import json_argument, run
-from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
@@ -27,11 +27,11 @@ from workflow_scripts.core.files.rows import ScoredRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.text.normalisation import letters_and_digits
+from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.stages.evaluate.exact_lengths import LENGTHS, PAIRS
 from workflow_scripts.stages.evaluate.modified_bleu import modified_bleu
 from workflow_scripts.stages.judge.features import Models, compute
 from workflow_scripts.stages.judge.known_pairs import Pairs
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.testbed.checker import Checker
 
 # The record of rewriting.json: its own name would be that of a shard's.
@@ -283,36 +283,45 @@ def compare(
     return comparison.result(), examples
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Compare a system that a rewriter writes with systems of the forward model."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--scored", type=Path, required=True, help="of the rewriter's system")
-    parser.add_argument(
-        "--bilingual", type=Path, nargs="+", required=True, help="of the others, in their order"
-    )
-    parser.add_argument("--shards", type=int, required=True, help="of each of these folders")
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    parser.add_argument("--output", type=Path, required=True, help="rewriting.json")
-    arguments = parser.parse_args(argv)
-    config = arguments.config
-    own = shard_paths(arguments.scored, arguments.shards)
-    others = [shard_paths(folder, arguments.shards) for folder in arguments.bilingual]
+def compare_systems(
+    config: dict[str, Any],
+    scored: Path,
+    bilingual: Sequence[Path],
+    shards: int,
+    output: Path,
+    device: Device = "auto",
+) -> None:
+    """Compare a system that a rewriter writes with systems of the forward model.
+
+    Args:
+        config: `bilingual`, the variants that are compared by the names of those systems, in their
+            order; `testbed`, its corpora; and `seed`.
+        scored: folder of the score stage, of the rewriter's system.
+        bilingual: the same of the others, in their order.
+        shards: the number of shards of each folder.
+        output: rewriting.json; its record is `pairing` beside it.
+        device: that computes.
+
+    Raises:
+        InputError: a file is damaged; or see `beside`.
+    """
+    own = shard_paths(scored, shards)
+    others = [shard_paths(folder, shards) for folder in bilingual]
     for path in [*own, *(path for paths in others for path in paths)]:
         verify(path)
-    device = choose_device(arguments.device).type
-    models = Models(encoder=load_encoder(encoder_folder(), device))
+    models = Models(encoder=load_encoder(encoder_folder(), choose_device(device).type))
     judges = Judges(models, Checker() if config["testbed"] else None, config["testbed"])
     found: dict[str, Any] = {}
     examples: list[dict[str, Any]] = []
     for (name, variants), paths in zip(config["bilingual"].items(), others, strict=True):
-        shards = list(zip(paths, own, strict=True))
-        found[name], examples = compare(shards, variants, judges, config["seed"])
-    write_json(arguments.output, {"bilingual": found, "examples": examples})
-    references = sum(each["references"] for each in found.values())
-    record = arguments.output.with_name(RECORD)
-    write_record(record, references, references, {}, files=[arguments.output])
+        both = list(zip(paths, own, strict=True))
+        found[name], examples = compare(both, variants, judges, config["seed"])
+    write_json(output, {"bilingual": found, "examples": examples})
+    references = sum(comparison["references"] for comparison in found.values())
+    write_record(output.with_name(RECORD), references, references, {}, files=[output])
 
+
+main = command(compare_systems)
 
 if __name__ == "__main__":
     run(main)

@@ -1,12 +1,12 @@
 """The measure of right answers (`answers.py`) over the paraphrases of one system of a run."""
 
-import argparse
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import add_inputs, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
@@ -50,27 +50,30 @@ def figures(answers: dict[str, Answers], rows: Iterable[ParaphrasesRow]) -> dict
 
 
 def write_answers(
-    answers_path: Path, folder: Path, shards: int, output: Path, inputs: dict[str, str]
+    answers: Path, folder: Path, shards: int, output: Path, inputs: dict[str, str] | None = None
 ) -> None:
-    """Write the figures of one system, with a record.
+    """Write how many paraphrases of a system are among the right answers of their prompts.
 
     Args:
-        answers_path: prompt, answer and weight in each line.
-        folder: with `paraphrases` shards.
+        answers: prompt, answer and weight in each line.
+        folder: of the select stage, with `paraphrases` shards.
         shards: their number.
-        output: answers.json.
+        output: answers.json; its record is `answering` beside it.
         inputs: the hash of the file of answers, by its path.
+
+    Raises:
+        InputError: a file is damaged or changed.
     """
-    with unchanged(inputs):
-        answers = normalised(read_answers(answers_path))
+    with unchanged(inputs or {}):
+        right = normalised(read_answers(answers))
     paths = shard_paths(folder, shards)
     for path in paths:
         verify(path)
     rows = (row for path in paths for row in read_rows(path, ParaphrasesRow, COLUMNS))
-    found = figures(answers, progress(rows, desc="answers"))
+    found = figures(right, progress(rows, desc="answers"))
     if not found["found"]:
         print(
-            f"warning: none of the {len(answers):,} prompts of {answers_path} is a reference or a "
+            f"warning: none of the {len(right):,} prompts of {answers} is a reference or a "
             "source of the run; correct evaluate.answers, or take it out",
             file=sys.stderr,
         )
@@ -78,25 +81,7 @@ def write_answers(
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Write how many paraphrases of a system are among the right answers of their prompts."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument(
-        "--answers", type=Path, required=True, help="prompt, answer and weight in each line"
-    )
-    parser.add_argument("--folder", type=Path, required=True, help="of the select stage")
-    parser.add_argument("--shards", type=int, required=True)
-    add_inputs(parser)
-    parser.add_argument("--output", type=Path, required=True, help="answers.json")
-    arguments = parser.parse_args(argv)
-    write_answers(
-        arguments.answers,
-        arguments.folder,
-        arguments.shards,
-        arguments.output,
-        arguments.inputs,
-    )
-
+main = command(write_answers)
 
 if __name__ == "__main__":
     run(main)

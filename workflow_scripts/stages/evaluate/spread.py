@@ -14,8 +14,13 @@ from workflow_scripts.core.statistics.rounding import DECIMALS
 IDENTITY = ("system", "best", "groups")
 # The keys of a group that hold measures; the others hold histograms and counts.
 MEASURES = (
-    *("ranks", "by_length", "exact_lengths", "difference", "between"),
-    *("testbed", "syntax"),
+    "ranks",
+    "by_length",
+    "exact_lengths",
+    "difference",
+    "between",
+    "testbed",
+    "syntax",
 )
 LABELS = {"rank", "first", "second", "from", "to", "length"}
 # Intervals belong to one run; the spread over runs takes their place.
@@ -31,10 +36,10 @@ def combine(values: list[Any]) -> Any:
     """
     first = next((value for value in values if value is not None), None)
     if isinstance(first, dict):
-        found = [value or {} for value in values]
+        blocks = [value or {} for value in values]
         return {
-            key: first[key] if key in LABELS else combine([each.get(key) for each in found])
-            for key in dict.fromkeys(key for each in found for key in each)
+            key: first[key] if key in LABELS else combine([block.get(key) for block in blocks])
+            for key in dict.fromkeys(key for block in blocks for key in block)
             if key not in OMITTED
         }
     if isinstance(first, list):

@@ -1,9 +1,11 @@
 """The stage `evaluate`: measures and statistics of each system (docs/evaluate.md)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.rewriters import written_by_rewriter
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.reference_groups import held_out_and_seen
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
@@ -14,10 +16,10 @@ from workflow_scripts.stages.select.stage import Select
 
 # References whose candidates are measured at each bound, at most (evaluate/bounds.py).
 BOUNDS_SAMPLE = 2000
-# What people must do for their ratings to count, as in judge/annotators.py (a test compares them).
 # The keys that name the file of people's ratings, and that of the documents of IDF.
 _RATINGS_FILE = "evaluate.ratings.file"
 _DOCUMENTS = "evaluate.documents"
+# What people must do for their ratings to count, as in judge/annotators.py (a test compares them).
 _ANNOTATORS = {"min_judgments": 25, "max_failed_controls": 0.1}
 
 
@@ -35,8 +37,8 @@ class Evaluate(Stage):
         return [*self.config["run"]["systems"]]
 
     def reads(self, instance: str) -> list[Unit]:
-        parsing = ["syntax"] if selection.parsed(self.config) else []
-        read = [(stage, instance) for stage in ("score", "select", *parsing, "filter")]
+        candidates = [("score", instance), ("select", instance)]
+        read = [*candidates, *self._trees(instance).values(), ("filter", instance)]
         own = [("score", "references")] if self._bounded(instance) else []
         pieces = self.layout.stage(Select).pieces(instance)
         beside = [("score", system) for system in self.bilingual(instance)]
@@ -195,3 +197,117 @@ class Evaluate(Stage):
     def columns(self, system: str) -> dict[str, Unit]:
         """Return the units of the columns that a system's statistics show beside its pairs."""
         return column_units(self.config, system, self.config["evaluate"]["columns"])
+
+    def measures_job(self, at: Wildcards) -> Job:
+        """Return the job that measures the paraphrases of a system."""
+        selected, pieces = ("select", at.system), self.layout.stage(Select).pieces(at.system)
+        return self._job(
+            "evaluate.measures",
+            at.system,
+            {"folder": selected, "scored": ("score", at.system), **self._trees(at.system)},
+            awaits=[self.file(selected, "threshold.json"), self.file(pieces, "model.json")],
+            options={"model": self.layout.folder(*pieces)},
+        )
+
+    def variants_job(self, at: Wildcards) -> Job:
+        """Return the job that measures the variants of a system."""
+        model = ("train", "forward")
+        return self._job(
+            "evaluate.variant_measures",
+            at.system,
+            {"scored": ("score", at.system)},
+            awaits=[self.file(model, "model.json")],
+            options={"model": self.layout.folder(*model)},
+        )
+
+    def bounds_job(self, at: Wildcards) -> Job:
+        """Return the job that says what every bound would keep of a system's candidates."""
+        return self._job(
+            "evaluate.bounds",
+            at.system,
+            {"scored": ("score", at.system), "references": ("score", "references")},
+            reads={"threshold": self.file(("select", at.system), "threshold.json")},
+        )
+
+    def answers_job(self, at: Wildcards) -> Job:
+        """Return the job that compares the paraphrases of a system with right answers."""
+        answers = self.answers_file()
+        return self._job(
+            "evaluate.run_answers",
+            at.system,
+            {"folder": ("select", at.system)},
+            users=[answers] if answers else [],
+            options={"answers": answers},
+            config=False,
+            inputs=True,
+        )
+
+    def ratings_job(self, at: Wildcards) -> Job:
+        """Return the job that tells what people say of the paraphrases of a system."""
+        ratings = self.ratings_files()
+        return self._job(
+            "evaluate.system_ratings",
+            at.system,
+            {"folder": ("select", at.system), "scored": ("score", at.system)},
+            users=ratings,
+            options={"ratings": ratings},
+            inputs=True,
+        )
+
+    def statistics_job(self, at: Wildcards) -> Job:
+        """Return the job that counts over the pairs of a system."""
+        columns, documents = self.columns(at.system), self.documents_file()
+        return self._job(
+            "evaluate.statistics",
+            at.system,
+            {"folder": ("filter", at.system), **self._trees(at.system)},
+            awaits=[self.manifest(unit) for unit in columns.values()],
+            users=[documents] if documents else [],
+            options={
+                "config": self.statistics_settings(),
+                "values": self.named_folders(columns),
+                "documents": documents,
+            },
+            config=False,
+            inputs=True,
+        )
+
+    def rewriting_job(self, at: Wildcards) -> Job:
+        """Return the job that puts a system that a rewriter writes beside others."""
+        bilingual = [("score", system) for system in self.bilingual(at.system)]
+        return self._job(
+            "evaluate.rewriting",
+            at.system,
+            {"scored": ("score", at.system)},
+            awaits=[self.manifest(unit) for unit in bilingual],
+            options={"bilingual": [self.layout.folder(*unit) for unit in bilingual]},
+        )
+
+    def _trees(self, system: str) -> dict[str, Unit]:
+        """Return the unit with the trees of a system's sentences, where they are parsed."""
+        return {"trees": ("syntax", system)} if selection.parsed(self.config) else {}
+
+    def _job(
+        self,
+        command: str,
+        system: str,
+        units: dict[str, Unit],
+        awaits: Sequence[str] = (),
+        options: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> Job:
+        """Return a job on all shards of some units, whose folders it is told by these options.
+
+        It waits for their manifests.
+        """
+        return Job(
+            command,
+            system,
+            awaits=[*map(self.manifest, units.values()), *awaits],
+            options={
+                **{name: self.layout.folder(*unit) for name, unit in units.items()},
+                "shards": self.config["shards"]["late"],
+                **(options or {}),
+            },
+            **more,
+        )

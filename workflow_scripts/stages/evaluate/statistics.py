@@ -7,7 +7,6 @@ What a word is follows `evaluate.punctuation`. The documents of IDF are the sent
 (the papers: of Wikipedia), or the sample's references.
 """
 
-import argparse
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.input_files import unchanged
@@ -48,7 +48,6 @@ from workflow_scripts.stages.filter.classifier_files import METRICS
 from workflow_scripts.stages.filter.classifier_files import RECORD as CLASSIFIER_RECORD
 from workflow_scripts.stages.filter.pair_stream import (
     Pairs,
-    named_folder,
     read_pairs,
     verified_values,
 )
@@ -156,7 +155,7 @@ def statistics(
     shapes: Shapes | None = None,
     documents: Iterable[str] | None = None,
     split: Callable[[str], list[str]] = TOKENISERS[DROPPED],
-    told: dict[str, dict[str, Any]] | None = None,
+    metrics: dict[str, dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Return the statistics of some pairs.
 
@@ -167,7 +166,7 @@ def statistics(
         shapes: the truncated trees of the pairs, None where nothing is parsed.
         documents: of IDF, a sentence each; None: the references.
         split: gives the words of a sentence.
-        told: the metrics.json of the classifiers, by column.
+        metrics: the metrics.json of the classifiers, by column.
     """
     numbers: dict[str, int] = {}
     texts = progress(sample.references, desc="statistics, references")
@@ -191,7 +190,7 @@ def statistics(
         "documents": count,
         "sides": sides,
         "difference": difference(**sides),
-        "classifiers": classifiers(told or {}),
+        "classifiers": classifiers(metrics or {}),
         "columns": {name: spread(sample.columns[name]) for name in ("overlap_3", *kinds)},
         "bins": {
             name: bins(sample.columns[name], sample.columns["overlap_3"])
@@ -293,30 +292,32 @@ def read_documents(path: Path) -> Iterator[str]:
 
 def write_statistics(
     folder: Path,
-    values: dict[str, Path],
-    trees: Path | None,
     shards: int,
     output: Path,
     config: dict[str, Any],
+    values: dict[str, Path] | None = None,
+    trees: Path | None = None,
     documents: Path | None = None,
     inputs: dict[str, str] | None = None,
 ) -> None:
-    """Write the statistics of a system's pairs, with their record.
+    """Write the corpus statistics of a system's pairs.
 
     Args:
         folder: with `pair_columns` shards.
-        values: a folder with `pair_values` shards for each column that a model computed.
-        trees: a folder with `trees` shards of the same references; None where nothing is parsed.
         shards: their number.
-        output: statistics.json.
+        output: statistics.json; its record is `counting` beside it.
         config: `pairs` (how many at most), `columns` by their kinds, `seed`, and `punctuation`
             where it is not dropped.
-        documents: a file whose lines are the documents of IDF; None: the sample's references.
+        values: a folder with `pair_values` shards for each column that a model computed.
+        trees: a folder with `trees` shards of the same references, where sentences are parsed.
+        documents: a file whose lines are the documents of IDF; else they are the sample's
+            references.
         inputs: the hash of that file, by its path.
 
     Raises:
-        InputError: a file is damaged, or the documents have no word.
+        InputError: a file is damaged or changed, or the documents have no word.
     """
+    values = values or {}
     paths, parsed = shard_paths(folder, shards), shard_paths(trees, shards) if trees else []
     for path in (*paths, *parsed):
         verify(path)
@@ -324,7 +325,7 @@ def write_statistics(
     last = last_sampled(paths, config["pairs"], config["seed"])
     sample = read_sample(paths, others, last, config["seed"])
     shapes = read_shapes(parsed, last, config["seed"]) if trees else None
-    told = {
+    classifier_metrics = {
         name: read_json(values[name] / METRICS, CLASSIFIER_RECORD)
         for name, kind in config["columns"].items()
         if kind == "classifier" and (values[name] / METRICS).exists()
@@ -332,43 +333,14 @@ def write_statistics(
     split = TOKENISERS[config.get("punctuation", DROPPED)]
     with unchanged(inputs or {}):
         lines = read_documents(documents) if documents else None
-        found = statistics(sample, config["columns"], shapes, lines, split, told)
+        found = statistics(sample, config["columns"], shapes, lines, split, classifier_metrics)
     if documents and not found["documents"]:
         raise InputError(f"{documents}: no line has a word; correct evaluate.documents")
     write_json(output, {"config": config, **found})
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Write the corpus statistics of a system's pairs."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--folder", type=Path, required=True, help="with shards of pair columns")
-    parser.add_argument(
-        "--values",
-        type=named_folder,
-        nargs="*",
-        default=[],
-        metavar="COLUMN=FOLDER",
-        help="with shards of a column that a model computed",
-    )
-    parser.add_argument("--trees", type=Path, help="folder with shards of trees")
-    parser.add_argument("--documents", type=Path, help="of IDF, a sentence in each line")
-    parser.add_argument("--shards", type=int, required=True)
-    add_inputs(parser)
-    parser.add_argument("--output", type=Path, required=True, help="statistics.json")
-    arguments = parser.parse_args(argv)
-    write_statistics(
-        arguments.folder,
-        dict(arguments.values),
-        arguments.trees,
-        arguments.shards,
-        arguments.output,
-        arguments.config,
-        arguments.documents,
-        arguments.inputs,
-    )
-
+main = command(write_statistics)
 
 if __name__ == "__main__":
     run(main)

@@ -4,7 +4,6 @@ Ratings belong to a pair by the reference's id and the paraphrase's text, whiche
 rated for. docs/evaluate.md says how the rows of the table are made.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.input_files import unchanged
@@ -299,28 +299,38 @@ def rate_system(
     }
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Write what people say of one system's paraphrases."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--folder", type=Path, required=True, help="of the select stage")
-    parser.add_argument(
-        "--scored", type=Path, required=True, help="folder of the score stage, for variants"
-    )
-    parser.add_argument("--ratings", type=Path, required=True, help="of people (docs/annotate.md)")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--output", type=Path, required=True, help="ratings.json")
-    add_inputs(parser)
-    arguments = parser.parse_args(argv)
-    selected, scored = (
-        shard_paths(folder, arguments.shards) for folder in (arguments.folder, arguments.scored)
-    )
-    with unchanged(arguments.inputs):
-        found = rate_system(arguments.config, selected, scored, arguments.ratings)
-    write_json(arguments.output, found)
-    record = arguments.output.with_name(RECORD)
-    write_record(record, found["references"], found["references"], {}, files=[arguments.output])
+def write_ratings(
+    config: dict[str, Any],
+    folder: Path,
+    scored: Path,
+    ratings: Path,
+    shards: int,
+    output: Path,
+    inputs: dict[str, str] | None = None,
+) -> None:
+    """Write what people say of one system's paraphrases.
 
+    Args:
+        config: see `rate_system`.
+        folder: of the select stage.
+        scored: folder of the score stage, for variants.
+        ratings: of people (docs/annotate.md).
+        shards: the number of shards of each folder.
+        output: ratings.json; its record is `rating` beside it.
+        inputs: the hash of the file of ratings, by its path.
+
+    Raises:
+        InputError: see `unchanged` and `rate_system`.
+    """
+    selected, outputs = shard_paths(folder, shards), shard_paths(scored, shards)
+    with unchanged(inputs or {}):
+        found = rate_system(config, selected, outputs, ratings)
+    write_json(output, found)
+    references = found["references"]
+    write_record(output.with_name(RECORD), references, references, {}, files=[output])
+
+
+main = command(write_ratings)
 
 if __name__ == "__main__":
     run(main)

@@ -4,24 +4,23 @@ All distinct outputs of a variant count, whether or not they were selected. One 
 variants share counts for each of them.
 """
 
-import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_json
-from workflow_scripts.core.files.manifest import shard_paths, verify, verify_file, write_record
+from workflow_scripts.core.files.manifest import shard_paths, verify_file, write_record
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import Paraphrase, ParaphrasesRow, ScoredRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.statistics.bootstrap import BLOCKS
 from workflow_scripts.plan.reference_groups import OTHER, group_of
 from workflow_scripts.stages.evaluate.group import Group
-from workflow_scripts.stages.evaluate.measures import in_processes
+from workflow_scripts.stages.evaluate.measures import in_processes, starts
 from workflow_scripts.stages.subword.segmenter import Segmenter, segmenter_path
 from workflow_scripts.testbed.checker import Checker
 
@@ -186,47 +185,34 @@ def measure_shard(part: tuple[Path, int], config: dict[str, Any], segmenter_file
 
 
 def measure_variants(
-    config: dict[str, Any], folder: Path, shards: int, segmenter_file: Path, processes: int
-) -> dict[str, Any]:
-    """Return variants.json of the folder of a score stage.
+    config: dict[str, Any], scored: Path, shards: int, model: Path, output: Path, threads: int = 1
+) -> None:
+    """Measure the outputs of each variant of one system.
+
+    Args:
+        config: the stage's settings, with `variants`, their names.
+        scored: folder of the score stage.
+        shards: their number.
+        model: folder of the forward model, for its pieces.
+        output: variants.json; its record is `comparison` beside it.
+        threads: processes, one shard each.
 
     Raises:
         InputError: a file is not what its stage wrote.
     """
-    paths = shard_paths(folder, shards)
+    segmenter_file = segmenter_path(model, "reference")
     verify_file(segmenter_file, "model")
-    rows = [verify(path)["rows_out"] for path in paths]
+    parts, references = starts(shard_paths(scored, shards))
     sums = empty(config)
-    parts = list(zip(paths, accumulate(rows[:-1], initial=0), strict=True))
     count = partial(measure_shard, config=config, segmenter_file=segmenter_file)
-    for shard in in_processes(count, parts, processes):
+    for shard in in_processes(count, parts, threads):
         merge(sums, shard)
-    return {"config": config, "references": sum(rows), "groups": summary(sums, config)}
+    found = {"config": config, "references": references, "groups": summary(sums, config)}
+    write_json(output, found)
+    write_record(output.with_name(RECORD), references, references, {}, files=[output])
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Measure the outputs of each variant of one system."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--scored", type=Path, required=True, help="folder of the score stage")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument(
-        "--model", type=Path, required=True, help="folder of the forward model, for its pieces"
-    )
-    parser.add_argument("--threads", type=int, default=1, help="processes, one shard each")
-    parser.add_argument("--output", type=Path, required=True, help="variants.json")
-    arguments = parser.parse_args(argv)
-    found = measure_variants(
-        arguments.config,
-        arguments.scored,
-        arguments.shards,
-        segmenter_path(arguments.model, "reference"),
-        arguments.threads,
-    )
-    write_json(arguments.output, found)
-    record = arguments.output.with_name(RECORD)
-    write_record(record, found["references"], found["references"], {}, files=[arguments.output])
-
+main = command(measure_variants)
 
 if __name__ == "__main__":
     run(main)

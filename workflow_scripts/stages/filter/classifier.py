@@ -89,11 +89,11 @@ class Classifier:
             self.network.embedding.weight[self._numbers[word]] = torch.from_numpy(vector)
 
     def learnt(self, seed: int, last: Place) -> None:
-        """Keep up to which reference, in the seeded order of references, this one has learnt."""
+        """Keep the place of the last reference, in the seeded order, that it has learnt."""
         self.config["learnt"] = [seed, last[0], last[1]]
 
     def has_learnt(self, reference: str) -> bool:
-        """Tell whether it was trained or chosen on a reference; False where it did not keep it."""
+        """Tell whether it was trained or chosen on a reference; False where that is not known."""
         if "learnt" not in self.config:
             return False
         seed, number, last = self.config["learnt"]
@@ -139,8 +139,8 @@ class Classifier:
 def reference_place(seed: int, reference: str) -> Place:
     """Return where a reference stands in the seeded order of references.
 
-    Bitext has many a reference several times, with other sources: by case, punctuation and blanks
-    alone they do not differ, and stand at one place.
+    A bitext may hold a reference several times, with different sources. References that differ in
+    nothing but case, punctuation and blanks stand at one place.
     """
     key = letters_and_digits(reference) or reference
     return fraction(seed, "classifier", "reference", key), key, 0

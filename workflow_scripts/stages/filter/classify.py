@@ -1,6 +1,5 @@
 """Compute the probability of every paraphrase of a shard to be a reference (BT17 5.6.1)."""
 
-import argparse
 from pathlib import Path
 
 import numpy as np
@@ -9,29 +8,32 @@ import torch
 from numpy.typing import NDArray
 
 from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.stages.filter.classifier import Classifier
 from workflow_scripts.stages.filter.values import column_values
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Compute the probability of every paraphrase of a shard to be a reference."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--input", type=Path, required=True, help="shard of pair columns")
-    parser.add_argument("--model", type=Path, required=True, help="folder of the classifier")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
+def write_probabilities(pairs: Path, model: Path, output: Path) -> None:
+    """Compute the probability of every paraphrase of a shard to be a reference.
+
+    Args:
+        pairs: the `pair_columns` shard.
+        model: folder of the classifier.
+        output: the `pair_values` shard; its record stands beside it.
+    """
     torch.set_num_threads(1)
-    classifier = Classifier.load(arguments.model)
+    classifier = Classifier.load(model)
 
     def values(batch: pa.RecordBatch) -> NDArray[np.float32]:
         paraphrases = batch.column("paraphrase").to_pylist()
-        found = classifier.probabilities(list(map(classifier.split, paraphrases)))
-        learnt = [classifier.has_learnt(each) for each in batch.column("reference").to_pylist()]
-        return np.where(learnt, np.float32(np.nan), found)
+        probabilities = classifier.probabilities(list(map(classifier.split, paraphrases)))
+        learnt = list(map(classifier.has_learnt, batch.column("reference").to_pylist()))
+        return np.where(learnt, np.float32(np.nan), probabilities)
 
-    sides = ["reference", "paraphrase"]
-    column_values(arguments.input, arguments.output, sides, values, "classifier")
+    column_values(pairs, output, ["reference", "paraphrase"], values, "classifier")
 
+
+main = command(write_probabilities)
 
 if __name__ == "__main__":
     run(main)

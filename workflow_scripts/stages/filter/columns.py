@@ -1,6 +1,5 @@
 """Compute the columns of every pair (reference, paraphrase) of a shard that need no model."""
 
-import argparse
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.files.rows import PairColumnsRow, ParaphrasesRow
 from workflow_scripts.core.files.shard_frame import Input, Stream, write_shard
 from workflow_scripts.core.text.word_tokens import DROPPED
@@ -75,9 +75,9 @@ def pair_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, pa.Arr
     for batch in batches:
         lists = batch.column("paraphrases")
         owners = pa.array(np.repeat(np.arange(len(batch)), lists.value_lengths().to_numpy()))
-        found = lists.flatten()
-        for start in range(0, len(found), BATCH):
-            some, owner = found.slice(start, BATCH), owners.slice(start, BATCH)
+        paraphrases = lists.flatten()
+        for start in range(0, len(paraphrases), BATCH):
+            some, owner = paraphrases.slice(start, BATCH), owners.slice(start, BATCH)
             yield {
                 "id": batch.column("id").take(owner),
                 "reference": batch.column("reference").take(owner),
@@ -89,36 +89,26 @@ def pair_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, pa.Arr
             }
 
 
-def write_columns(input_path: Path, output: Path, config: dict[str, Any]) -> None:
-    """Stream a `paraphrases` shard into a `pair_columns` shard with its record.
+def write_columns(config: dict[str, Any], paraphrases: Path, output: Path) -> None:
+    """Compute the columns of every pair of a shard that need no model.
 
     Args:
-        input_path: the `paraphrases` shard.
-        output: the `pair_columns` shard.
         config: `punctuation`, if it is not dropped.
+        paraphrases: the `paraphrases` shard.
+        output: the `pair_columns` shard; its record stands beside it.
     """
     counter = Counter(config.get("punctuation", DROPPED))
 
     def with_columns(batches: Iterator[dict[str, pa.Array]]) -> Iterator[pa.RecordBatch]:
         for pairs in batches:
-            found = counter.columns(pairs["reference"], pairs["paraphrase"])
-            yield pa.record_batch(pairs | found)
+            yield pa.record_batch(pairs | counter.columns(pairs["reference"], pairs["paraphrase"]))
 
-    columns = ["id", "reference", "paraphrases"]
-    paraphrases = Input(input_path, ParaphrasesRow).batches(columns, BATCH)
-    pairs = Stream(pair_batches(paraphrases.items), size=lambda each: len(each["id"]))
+    rows = Input(paraphrases, ParaphrasesRow).batches(["id", "reference", "paraphrases"], BATCH)
+    pairs = Stream(pair_batches(rows.items), size=lambda batch: len(batch["id"]))
     write_shard(pairs, with_columns, output, PairColumnsRow, "columns")
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Compute the columns of every pair of a shard that need no model."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, default={}, help="JSON")
-    parser.add_argument("--input", type=Path, required=True, help="shard of paraphrases")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    write_columns(arguments.input, arguments.output, arguments.config)
-
+main = command(write_columns)
 
 if __name__ == "__main__":
     run(main)

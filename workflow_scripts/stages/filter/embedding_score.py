@@ -4,7 +4,6 @@ PNMT scores its pairs so (3.1), with the means of finished word vectors (PARAGRA
 embedding is one of the run itself, trained on pairs that are not yet filtered.
 """
 
-import argparse
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,10 @@ import torch
 from numpy.typing import NDArray
 
 from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.files.manifest import verify
-from workflow_scripts.stages.embed.embedding import RECORD, SentenceEmbeddings, load
+from workflow_scripts.encoding.embedding import SentenceEmbeddings, load
+from workflow_scripts.encoding.interface import RECORD
 from workflow_scripts.stages.filter.paraphrase_score import cosines
 from workflow_scripts.stages.filter.values import write_values
 
@@ -34,29 +35,21 @@ def scores(
     return cosines(vectors[rows[: len(references)]], vectors[rows[len(references) :]])
 
 
-def write_scores(input_path: Path, folder: Path, output: Path) -> None:
-    """Stream a `pair_columns` shard into a `pair_values` shard with its record.
+def write_scores(pairs: Path, model: Path, output: Path) -> None:
+    """Compute the paraphrase score of every pair of a shard under an embedding.
 
     Args:
-        input_path: the pairs.
-        folder: of the model, which is verified.
-        output: the shard of values.
+        pairs: the `pair_columns` shard.
+        model: folder of the embedding, which is verified.
+        output: the `pair_values` shard; its record stands beside it.
     """
-    verify(folder / RECORD)
-    model = load(folder)
-    write_values(input_path, output, lambda *sides: scores(model, *sides), "embedding", BATCH)
-
-
-def main(argv: list[str] | None = None) -> None:
-    """Compute the paraphrase score of every pair of a shard under an embedding."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--input", type=Path, required=True, help="shard of pair columns")
-    parser.add_argument("--model", type=Path, required=True, help="model folder of embed.train")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
     torch.set_num_threads(1)
-    write_scores(arguments.input, arguments.model, arguments.output)
+    verify(model / RECORD)
+    embeddings = load(model)
+    write_values(pairs, output, lambda *sides: scores(embeddings, *sides), "embedding", BATCH)
 
+
+main = command(write_scores)
 
 if __name__ == "__main__":
     run(main)

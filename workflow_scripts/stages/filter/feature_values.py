@@ -1,6 +1,5 @@
-"""Compute a feature of every pair of a shard, one of those that the judge knows, too."""
+"""Compute a feature of every pair of a shard: one of the features that the judge knows."""
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,8 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import remedy, verify
@@ -46,59 +46,71 @@ def pairs_of(
         if name in needed
     }
     if not set(REFERENCE_NLLS).isdisjoint(needed):
-        found = np.array([references[each] for each in batch.column("id").to_pylist()]).T
-        nlls |= {"reference_forward_nll": found[0], "reference_backward_nll": found[1]}
+        scores = [references[identifier] for identifier in batch.column("id").to_pylist()]
+        nlls |= dict(zip(REFERENCE_NLLS, np.array(scores).T, strict=True))
     texts = (batch.column(side).to_pylist() for side in ("reference", "paraphrase"))
     return Pairs(*texts, **nlls)
 
 
-def write_feature(
-    input_path: Path, output: Path, feature: Feature, models: Models, scores: Path | None
+def stream_feature(
+    pairs: Path, output: Path, feature: Feature, models: Models, scores: Path | None
 ) -> None:
     """Stream a `pair_columns` shard into a `pair_values` shard with its record.
 
     Args:
-        input_path: the pairs.
-        output: the shard of values.
+        pairs: the `pair_columns` shard.
+        output: the `pair_values` shard.
         feature: which one.
         models: what it needs.
         scores: the NLLs of the references of this shard, if it needs them.
+
+    Raises:
+        InputError: a file is damaged, or has no score of a reference.
     """
     references = reference_nlls(scores) if scores else {}
 
     def values(batch: pa.RecordBatch) -> Numbers:
         try:
-            pairs = pairs_of(batch, feature.columns, references)
+            some = pairs_of(batch, feature.columns, references)
         except KeyError as error:
             raise InputError(
                 f"{scores} has no reference {error.args[0]}; {remedy(Path(str(scores)))}"
             ) from error
-        return feature.compute(pairs, models)
+        return feature.compute(some, models)
 
     texts = ["reference", "paraphrase"]
     columns = [*texts, *(_NLLS[name] for name in feature.columns if name in _NLLS)]
-    column_values(input_path, output, columns, values, feature.name, BATCH)
+    column_values(pairs, output, columns, values, feature.name, BATCH)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Compute a feature of every pair of a shard."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    add_inputs(parser)
-    parser.add_argument("--input", type=Path, required=True, help="shard of pair columns")
-    parser.add_argument("--words", type=Path, help="of generate.known_words")
-    parser.add_argument("--grammar", type=Path, help="its model.json; else the one that ships")
-    parser.add_argument("--reference-scores", type=Path, help="shard of score.references")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
+def write_feature(
+    config: dict[str, Any],
+    pairs: Path,
+    output: Path,
+    inputs: dict[str, str] | None = None,
+    words: Path | None = None,
+    grammar: Path | None = None,
+    reference_scores: Path | None = None,
+) -> None:
+    """Compute a feature of every pair of a shard.
+
+    Args:
+        config: `name` of the feature, `language`; `encoder`, if it needs one.
+        pairs: the `pair_columns` shard.
+        output: the `pair_values` shard; its record stands beside it.
+        inputs: the hashes of the encoder's files, by path.
+        words: what `generate.known_words` wrote, if it needs it.
+        grammar: `model.json` of a grammar model; None for the one that ships.
+        reference_scores: the shard of `score.references`, if it needs it.
+    """
     torch.set_num_threads(1)
-    config: dict[str, Any] = arguments.config
-    with unchanged(arguments.inputs):
+    with unchanged(inputs or {}):
         feature = FEATURES[config["name"]]
-        models = load_models([feature.name], config, arguments.words, arguments.grammar, "cpu")
-        scores = arguments.reference_scores
-        write_feature(arguments.input, arguments.output, feature, models, scores)
+        models = load_models([feature.name], config, words, grammar, "cpu")
+        stream_feature(pairs, output, feature, models, reference_scores)
 
+
+main = command(write_feature)
 
 if __name__ == "__main__":
     run(main)

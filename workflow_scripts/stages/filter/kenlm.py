@@ -27,14 +27,14 @@ def program(name: str) -> str:
         InputError: it isn't there.
     """
     beside = Path(sys.executable).with_name(name)
-    found = str(beside) if beside.is_file() else shutil.which(name)
-    if not found:
+    path = str(beside) if beside.is_file() else shutil.which(name)
+    if not path:
         raise InputError(
             f"columns with a language_model need KenLM's program {name}, which is not there: "
             "`make deps` installs what it is compiled with, `make setup` then compiles it "
             "(with --use-conda both happen by themselves)"
         )
-    return found
+    return path
 
 
 def estimate(sentences: Iterable[list[str]], order: int, output: Path) -> int:
@@ -76,8 +76,8 @@ def log_probabilities(model: Path, sentences: Iterable[list[str]]) -> NDArray[np
     if done.returncode:
         raise InputError(f"query failed on {model}: {done.stderr.strip()[-1000:]}")
     # One line each, e.g. `Total: -5.94732 OOV: 0`; what follows is about the whole text.
-    found = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("Total: ")]
-    return np.array(found, np.float64)
+    totals = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("Total: ")]
+    return np.array(totals, np.float64)
 
 
 def perplexities(model: Path, sentences: list[list[str]]) -> NDArray[np.float64]:
@@ -100,5 +100,5 @@ class LanguageModel:
 
     def log_probability(self, sentences: Sequence[str]) -> NDArray[np.float64]:
         """Return the mean log-probability (nats) of each sentence's words and its end."""
-        found = [self._split(sentence) for sentence in sentences]
-        return math.log(10) * _per_word(self._path, found)
+        words = [self._split(sentence) for sentence in sentences]
+        return math.log(10) * _per_word(self._path, words)

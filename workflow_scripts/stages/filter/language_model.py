@@ -1,13 +1,13 @@
 """Train the KenLM model behind a column, on references that are not paraphrased."""
 
-import argparse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_json, shard_paths, verify, write_record
 from workflow_scripts.core.files.parquet import read_rows
@@ -47,23 +47,28 @@ def apart(
             yield split(row["reference"])
 
 
-def train(
-    folder: Path, shards: int, sample_path: Path, output: Path, config: dict[str, Any]
-) -> None:
-    """Write the model of the references of `pairs` shards, with its record.
+def train(config: dict[str, Any], folder: Path, shards: int, sample: Path, output: Path) -> None:
+    """Train a language model on references that are not paraphrased.
+
+    Args:
+        config: `order`, `corpora`; `punctuation`, if it is not dropped.
+        folder: with `pairs` shards.
+        shards: their number.
+        sample: what `generate.sample_references` wrote.
+        output: the binary model; its record `model.json` stands beside it.
 
     Raises:
         InputError: all references are paraphrased.
     """
     paths = shard_paths(folder, shards)
     rows = sum(verify(path)["rows_out"] for path in paths)
-    sample = read_json(sample_path, SAMPLE_RECORD)
+    sampled = read_json(sample, SAMPLE_RECORD)
     columns = ["id", "corpus", "reference"]
-    found = (row for path in paths for row in read_rows(path, PairRow, columns))
+    pairs = (row for path in paths for row in read_rows(path, PairRow, columns))
     rejected: Counter[str] = Counter()
     split = TOKENISERS[config.get("punctuation", DROPPED)]
-    read = progress(found, rows, "language model")
-    kept = apart(read, config["corpora"], sample, rejected, split)
+    read = progress(pairs, rows, "language model")
+    kept = apart(read, config["corpora"], sampled, rejected, split)
     first = next(kept, None)
     if first is None:
         raise InputError(
@@ -75,17 +80,7 @@ def train(
     write_record(output.with_name(RECORD), rows, count, rejected, files=[output])
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Train a language model on references that are not paraphrased."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--folder", type=Path, required=True, help="with shards of pairs")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--sample", type=Path, required=True, help="of generate.sample_references")
-    parser.add_argument("--output", type=Path, required=True, help="binary model")
-    arguments = parser.parse_args(argv)
-    train(arguments.folder, arguments.shards, arguments.sample, arguments.output, arguments.config)
-
+main = command(train)
 
 if __name__ == "__main__":
     run(main)

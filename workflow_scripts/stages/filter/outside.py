@@ -3,7 +3,6 @@
 Its pairs have the columns that follow from the texts, as those of a system, and no NLLs.
 """
 
-import argparse
 import sys
 from collections.abc import Iterator
 from itertools import islice
@@ -13,7 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.rows import MODEL_COLUMNS, PairColumnsRow
@@ -50,13 +50,15 @@ def batch_of(name: str, pairs: list[Pair], counter: Counter) -> pa.RecordBatch:
     )
 
 
-def write_outside(config: dict[str, Any], output: Path, inputs: dict[str, str]) -> None:
-    """Write a `pair_columns` shard with all pairs of a corpus, and its record.
+def write_outside(
+    config: dict[str, Any], output: Path, inputs: dict[str, str] | None = None
+) -> None:
+    """Compute the columns of the pairs of a corpus from outside.
 
     Args:
         config: `name`, `tsv` (files), `columns` (numbers of `reference` and `paraphrase`),
             `header`, `max_line_bytes`; `punctuation`, if it is not dropped.
-        output: the file.
+        output: the `pair_columns` shard with all pairs; its record stands beside it.
         inputs: SHA-256 of the files, by path.
 
     Raises:
@@ -80,31 +82,23 @@ def write_outside(config: dict[str, Any], output: Path, inputs: dict[str, str]) 
 
     def with_columns(lines: Iterator[Pair | Rejected]) -> Iterator[pa.RecordBatch]:
         pairs = good(lines)
-        found = False
+        any_pair = False
         while some := list(islice(pairs, BATCH)):
-            found = True
+            any_pair = True
             yield batch_of(name, some, counter)
-        if not found:
+        if not any_pair:
             why = ", ".join(f"{count} {reason}" for reason, count in tally.rejected.items())
             raise InputError(
                 f"outside.{name}: no pair in it ({why or 'the files are empty'}); check its paths, "
                 "its encoding (UTF-8) and its columns"
             )
 
-    with unchanged(inputs):
+    with unchanged(inputs or {}):
         lines: Stream[Pair | Rejected] = Stream(lines_of(config), size=lambda line: 1)
         write_shard(lines, with_columns, output, PairColumnsRow, f"outside {name}: lines", tally)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Compute the columns of the pairs of a corpus from outside."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    add_inputs(parser)
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    write_outside(arguments.config, arguments.output, arguments.inputs)
-
+main = command(write_outside)
 
 if __name__ == "__main__":
     run(main)

@@ -1,6 +1,5 @@
 """Compute the paraphrase score of every pair of a shard (PNMT 3.1): cosine of mean word vectors."""
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -9,7 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import add_inputs, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.parquet import read_batches
@@ -25,9 +25,9 @@ class WordVectors:
 
     def __init__(self, vectors: Iterable[tuple[str, NDArray[np.float32]]], wanted: set[str]):
         """Keep the vectors of the wanted words alone: a file of vectors can exceed memory."""
-        found = {word: vector for word, vector in vectors if word in wanted}
-        self._places = {word: place for place, word in enumerate(found)}
-        self._matrix = np.array(list(found.values()), np.float64)
+        known = {word: vector for word, vector in vectors if word in wanted}
+        self._places = {word: place for place, word in enumerate(known)}
+        self._matrix = np.array(list(known.values()), np.float64)
 
     def __len__(self) -> int:
         return len(self._places)
@@ -62,57 +62,54 @@ def cosines(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[
 
 def vocabulary(path: Path) -> set[str]:
     """Return the words of both sides of a `pair_columns` shard."""
-    found: set[str] = set()
+    seen: set[str] = set()
     for batch in read_batches(path, PairColumnsRow, ["reference", "paraphrase"]):
         for column in batch.columns:
             for text in column.unique().to_pylist():
-                found.update(words(text))
-    return found
+                seen.update(words(text))
+    return seen
 
 
-def write_scores(input_path: Path, vectors: Path, output: Path, inputs: dict[str, str]) -> None:
-    """Stream a `pair_columns` shard into a `pair_values` shard with its record.
+def write_scores(
+    pairs: Path, vectors: Path, output: Path, inputs: dict[str, str] | None = None
+) -> None:
+    """Compute the paraphrase score of every pair of a shard.
 
-    `inputs` is the hash of the vectors, which are read at the start.
+    Args:
+        pairs: the `pair_columns` shard.
+        vectors: the file of word vectors, which is read at the start.
+        output: the `pair_values` shard; its record stands beside it.
+        inputs: the hash of the vectors, by their path.
 
     Raises:
         InputError: the file of vectors is not what it should be.
     """
-    verify(input_path)
-    words = vocabulary(input_path)
+    verify(pairs)
+    words = vocabulary(pairs)
     rejected: Counter[str] = Counter()
     read = 0
 
     def counted() -> Iterator[Entry]:
         nonlocal read
-        for each in read_vectors(vectors, rejected):
+        for entry in read_vectors(vectors, rejected):
             read += 1
-            yield each
+            yield entry
 
-    with unchanged(inputs):
+    with unchanged(inputs or {}):
         table = WordVectors(progress(counted(), desc="word vectors"), words)
     print(f"paraphrase score: {summary(vectors, read, rejected)}", file=sys.stderr)
     if words and not len(table):
         # A shard of few odd pairs is no fault of the file: who chooses by the column sees them all.
         print(
-            f"warning: {vectors} has none of the {len(words):,} words of {input_path}, which are "
+            f"warning: {vectors} has none of the {len(words):,} words of {pairs}, which are "
             "in lower case; its pairs get no value",
             file=sys.stderr,
         )
-    found = {"read": read, "rejected": dict(rejected), "known": len(table), "words": len(words)}
-    write_values(input_path, output, table.cosines, "paraphrase score", extra={"vectors": found})
+    counts = {"read": read, "rejected": dict(rejected), "known": len(table), "words": len(words)}
+    write_values(pairs, output, table.cosines, "paraphrase score", extra={"vectors": counts})
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Compute the paraphrase score of every pair of a shard."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--input", type=Path, required=True, help="shard of pair columns")
-    parser.add_argument("--vectors", type=Path, required=True, help="file of word vectors")
-    add_inputs(parser)
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    write_scores(arguments.input, arguments.vectors, arguments.output, arguments.inputs)
-
+main = command(write_scores)
 
 if __name__ == "__main__":
     run(main)

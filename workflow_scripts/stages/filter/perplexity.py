@@ -3,11 +3,11 @@
 It is the perplexity of the paraphrase (BT17 5.6), or the feature `language_model` of the judge.
 """
 
-import argparse
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.files.manifest import verify_file
 from workflow_scripts.core.text.word_tokens import DROPPED, TOKENISERS
 from workflow_scripts.stages.filter.kenlm import LanguageModel, perplexities
@@ -19,11 +19,13 @@ BATCH = 65_536
 
 
 def values_of(model: Path, config: dict[str, Any]) -> Values:
-    """Return what gives the column: perplexities, or what paraphrases are more probable by.
+    """Return the function that computes the column.
 
     Args:
         model: the file.
-        config: `relative` where the latter is asked, and `punctuation` if it is not dropped.
+        config: with `relative` the column is the log-probability of the paraphrase minus that of
+            the reference, and the perplexity of the paraphrase without; `punctuation`, if it is
+            not dropped.
     """
     split = TOKENISERS[config.get("punctuation", DROPPED)]
     if not config.get("relative", False):
@@ -34,18 +36,20 @@ def values_of(model: Path, config: dict[str, Any]) -> Values:
     )
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Compute the column of a language model for every pair of a shard."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--input", type=Path, required=True, help="shard of pair columns")
-    parser.add_argument("--model", type=Path, required=True, help="of filter.language_model")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    verify_file(arguments.model, RECORD)
-    values = values_of(arguments.model, arguments.config)
-    write_values(arguments.input, arguments.output, values, "perplexity", BATCH)
+def write_perplexities(config: dict[str, Any], pairs: Path, model: Path, output: Path) -> None:
+    """Compute the column of a language model for every pair of a shard.
 
+    Args:
+        config: see `values_of`.
+        pairs: the `pair_columns` shard.
+        model: the file that `filter.language_model` wrote.
+        output: the `pair_values` shard; its record stands beside it.
+    """
+    verify_file(model, RECORD)
+    write_values(pairs, output, values_of(model, config), "perplexity", BATCH)
+
+
+main = command(write_perplexities)
 
 if __name__ == "__main__":
     run(main)

@@ -11,7 +11,7 @@ from workflow_scripts.stages.filter.pair_stream import Pairs
 
 
 def whole_references(batches: Iterable[Pairs]) -> Iterator[Pairs]:
-    """Yield the same pairs in batches that never part those of one reference."""
+    """Yield the same pairs in batches; all pairs of a reference are in one of them."""
     held: Pairs | None = None
     for batch in batches:
         some = batch if held is None else _joined(held, batch)

@@ -44,17 +44,17 @@ def last_within(places: Places, limit: int) -> Place:
     interval = int(np.searchsorted(weights.cumsum(), limit, side="right"))
     left = limit - int(weights[:interval].sum())
     last, inside = NOWHERE, []
-    for found, weight in places():
-        position = int(found[0] * _BINS)
+    for here, weight in places():
+        position = int(here[0] * _BINS)
         if position == interval:
-            inside.append((found, weight))
+            inside.append((here, weight))
         elif position < interval:
-            last = max(last, found)
-    for found, weight in sorted(inside):
+            last = max(last, here)
+    for here, weight in sorted(inside):
         left -= weight
         if left < 0:
             break
-        last = found
+        last = here
     return last
 
 
@@ -68,9 +68,9 @@ def last_distinct(places: Iterable[Place], limit: int) -> Place:
     """
     kept: set[Place] = set()
     last: Place | None = None
-    for found in places:
-        if last is None or found < last:
-            kept.add(found)
+    for here in places:
+        if last is None or here < last:
+            kept.add(here)
         if len(kept) >= 2 * limit:
             kept = set(heapq.nsmallest(limit, kept))
             last = max(kept)

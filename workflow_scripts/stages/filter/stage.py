@@ -9,12 +9,11 @@ from workflow_scripts.plan.catalogues.training_sets import (
     outside_corpora,
     training_sets,
 )
-from workflow_scripts.plan.selection import Unit
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.unit_kind import StageOfKinds, UnitKind
 from workflow_scripts.stages.filter.checks import notes, problems
 from workflow_scripts.stages.filter.unit_kinds import (
     COLUMN_KINDS,
-    EmbeddingColumn,
     FeatureColumn,
     LanguageModel,
     ModelColumn,
@@ -82,46 +81,132 @@ class Filter(StageOfKinds):
         """Return the run's columns that a `language_model`, a `classifier` ... computes."""
         return [column for column in self.columns if kind in self.config["columns"][column]]
 
-    def embedding_of(self, column: str, system: str) -> Unit:
-        """Return the unit of the embedding behind a column of a system."""
-        (unit,) = EmbeddingColumn(self, column, system).models()
-        return unit
-
-    def encoder_of(self, column: str) -> Unit:
-        """Return the unit of the encoder behind a column."""
-        return ("encoder", self.config["columns"][column]["encoder"]["name"])
-
-    def feature_units(self, column: str) -> dict[str, Unit]:
-        """Return the units that a column that is a feature reads besides its pairs, by purpose."""
-        return self._feature(column).units()
-
-    def encoder_files(self, instance: str) -> dict[str, str]:
-        """Return the files of the encoder behind a column in a folder of the user's, by name."""
-        kind = self.kind(instance)
-        return kind.encoder_files() if isinstance(kind, FeatureColumn) else {}
-
-    def encoder_record(self, column: str) -> str:
-        """Return the record of the download of a column's encoder; empty if there is none."""
-        return self._feature(column).encoder_record()
-
     def hub_block(self, record: str) -> dict[str, Any] | None:
         """Return the block of the encoder whose files a record of downloads tells, if any."""
         for column in self.columns_of_kind("feature"):
-            if self.encoder_record(column) == record:
-                return self._feature(column).encoder
+            feature = FeatureColumn(self, column, self.columns[column][0])
+            if feature.encoder_record() == record:
+                return feature.encoder
         return None
 
-    def training_set_columns(self, training_set: str) -> dict[str, Unit]:
-        """Return the units of the columns that a training set needs and a model computes."""
-        return self._training_set(training_set).columns()
+    def columns_job(self, at: Wildcards) -> Job:
+        """Return the job of the columns of a system's pairs that need no model."""
+        paraphrases = self.file(("select", at.system), f"{at.shard}.parquet")
+        return Job("filter.columns", at.system, reads={"paraphrases": paraphrases})
 
-    def system_of(self, training_set: str) -> str:
-        """Return the system, or the corpus from outside, whose pairs a training set takes."""
-        return self._training_set(training_set).system
+    def outside_job(self, at: Wildcards) -> Job:
+        """Return the job of the same columns of the pairs from outside."""
+        users = list(self.inputs(at.outside))
+        return Job("filter.outside", at.outside, users=users, inputs=True)
 
-    def _feature(self, column: str) -> FeatureColumn:
-        """Return a column that is a feature; what it says is the same for each system."""
-        return FeatureColumn(self, column, self.columns[column][0])
+    def training_set_job(self, at: Wildcards) -> Job:
+        """Return the job that chooses a training set."""
+        name = at.training_set
+        training_set = TrainingSet(self, name, self.training_sets[name])
+        return Job(
+            "filter.training_set",
+            name,
+            awaits=list(map(self.manifest, training_set.reads())),
+            options={
+                **self._all_pairs(training_set.system),
+                "values": self.named_folders(training_set.columns()),
+            },
+        )
 
-    def _training_set(self, name: str) -> TrainingSet:
-        return TrainingSet(self, name, self.training_sets[name])
+    def language_model_job(self, at: Wildcards) -> Job:
+        """Return the job that trains the language model behind a column."""
+        pairs, references = self.reads(at.language_model)
+        return Job(
+            "filter.language_model",
+            at.language_model,
+            reads={"sample": self.file(references, "sample.json")},
+            awaits=[self.manifest(pairs)],
+            options={"folder": self.layout.folder(*pairs), "shards": self.layout.shards(*pairs)},
+        )
+
+    def perplexity_job(self, at: Wildcards) -> Job:
+        """Return the job of the column of a language model."""
+        model = self.file(self.unit(at.language_model), "model.binary")
+        return Job(
+            "filter.perplexity",
+            f"{at.language_model}-{at.system}",
+            reads={"pairs": self._pairs(at), "model": model},
+        )
+
+    def classifier_job(self, at: Wildcards) -> Job:
+        """Return the job that trains the classifier behind a column."""
+        instance = f"{at.classifier}-{at.system}"
+        return Job(
+            "filter.train_classifier",
+            instance,
+            awaits=[self.manifest(self.unit(at.system))],
+            users=list(self.inputs(instance)),
+            options={**self._all_pairs(at.system), "output": self.folder(instance)},
+            inputs=True,
+        )
+
+    def classified_job(self, at: Wildcards) -> Job:
+        """Return the job of the column of a classifier."""
+        unit = self.unit(f"{at.classifier}-{at.system}")
+        return Job(
+            "filter.classify",
+            unit[1],
+            reads={"pairs": self._pairs(at)},
+            awaits=[self.file(unit, name) for name in ("weights.pt", "vocabulary.json")],
+            options={"model": self.layout.folder(*unit)},
+            config=False,
+        )
+
+    def paraphrase_score_job(self, at: Wildcards) -> Job:
+        """Return the job of a column by word vectors."""
+        instance = f"{at.vectors}-{at.system}"
+        (vectors,) = self.inputs(instance)
+        return Job(
+            "filter.paraphrase_score",
+            instance,
+            reads={"pairs": self._pairs(at)},
+            users=[vectors],
+            options={"vectors": vectors},
+            config=False,
+            inputs=True,
+        )
+
+    def embedding_score_job(self, at: Wildcards) -> Job:
+        """Return the job of a column by an embedding of the run."""
+        return self._model_job("filter.embedding_score", at.embedding_column, at)
+
+    def encoder_score_job(self, at: Wildcards) -> Job:
+        """Return the job of a column by an encoder of the run."""
+        return self._model_job("filter.encoder_score", at.encoder_column, at)
+
+    def _model_job(self, command: str, column: str, at: Wildcards) -> Job:
+        """Return the job of a column by a model of another stage."""
+        _, model = self.reads(f"{column}-{at.system}")
+        return Job(
+            command,
+            f"{column}-{at.system}",
+            reads={"pairs": self._pairs(at)},
+            awaits=[self.file(model, "model.json")],
+            options={"model": self.layout.folder(*model)},
+            config=False,
+        )
+
+    def feature_job(self, at: Wildcards) -> Job:
+        """Return the job of a column that is a feature."""
+        feature = FeatureColumn(self, at.feature, at.system)
+        record = feature.encoder_record()
+        return Job(
+            "filter.feature_values",
+            feature.instance,
+            reads={"pairs": self._pairs(at), **feature.files(at.shard)},
+            users=[record] if record else list(feature.inputs()),
+            inputs=True,
+        )
+
+    def _pairs(self, at: Wildcards) -> str:
+        """Return the file of the pairs of a shard."""
+        return self.file(self.unit(at.system), f"{at.shard}.parquet")
+
+    def _all_pairs(self, instance: str) -> dict[str, Any]:
+        """Return the options that name all pairs of a system, or of a corpus from outside."""
+        return {"folder": self.folder(instance), "shards": self.shards(instance)}

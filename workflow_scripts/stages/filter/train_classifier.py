@@ -6,7 +6,6 @@ the network finds most like a reference. The sample is then of references, divid
 best point of the grid of `negatives` and `l2` is chosen on the validation examples.
 """
 
-import argparse
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -21,7 +20,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
@@ -94,17 +94,17 @@ def split_references(rows: Iterable[PairColumnsRow], config: dict[str, Any]) -> 
         here = reference_place(config["seed"], row["reference"])
         example = at.setdefault(here, Example(words(row["reference"]), []))
         example.paraphrases.append(words(row["paraphrase"]))
-    found = sorted(at.items(), key=itemgetter(0))
-    validation, test = (round(config.get(key, 0) * len(found)) for key in ("validation", "test"))
-    examples = [example for _, example in found]
-    training = len(found) - validation - test
+    ordered = sorted(at.items(), key=itemgetter(0))
+    validation, test = (round(config.get(key, 0) * len(ordered)) for key in ("validation", "test"))
+    examples = [example for _, example in ordered]
+    training = len(ordered) - validation - test
     known = training + validation
     parts = examples[:training], examples[training:known], examples[known:]
-    result = Split(*parts, found[known - 1][0] if known > 0 else None)
+    result = Split(*parts, ordered[known - 1][0] if known > 0 else None)
     if config.get("test", 0) and not result.test:
         raise InputError(
-            f"classifier: none of {len(found)} references is left to test on; it needs more, or a "
-            "greater share for tests"
+            f"classifier: none of {len(ordered)} references is left to test on; it needs more, or "
+            "a greater share for tests"
         )
     return _checked(result)
 
@@ -133,9 +133,9 @@ def pairs_of(examples: list[Example], seed: int, purpose: str) -> list[Pair]:
 def hardest_pairs(classifier: Classifier, examples: list[Example]) -> list[Pair]:
     """Return each example with the paraphrase that the classifier finds most like a reference."""
     flat = [paraphrase for example in examples for paraphrase in example.paraphrases]
-    found = classifier.probabilities(flat)
+    all_probabilities = classifier.probabilities(flat)
     ends = np.cumsum([len(example.paraphrases) for example in examples])
-    places = [int(part.argmax()) for part in np.split(found, ends[:-1])]
+    places = [int(part.argmax()) for part in np.split(all_probabilities, ends[:-1])]
     return [
         (example.reference, example.paraphrases[place])
         for example, place in zip(examples, places, strict=True)
@@ -255,12 +255,12 @@ def train(examples: Split, config: dict[str, Any]) -> tuple[Classifier, dict[str
     validation = pairs_of(examples.validation, config["seed"], "validation")
     choices = config.get("negatives") or [RANDOM]
     points = list(product(choices, config.get("l2") or [0]))
-    found = [
+    trained = [
         train_point(examples, validation, vocabulary, vectors, config, *point) for point in points
     ]
     # Of several that are equally good, max takes the first.
-    number = max(range(len(found)), key=lambda each: found[each].best["accuracy"])
-    best, (negatives, l2) = found[number], points[number]
+    number = max(range(len(trained)), key=lambda each: trained[each].best["accuracy"])
+    best, (negatives, l2) = trained[number], points[number]
     metrics: dict[str, Any] = {
         "training_pairs": len(examples.training),
         "validation_pairs": len(examples.validation),
@@ -273,7 +273,7 @@ def train(examples: Split, config: dict[str, Any]) -> tuple[Classifier, dict[str
     if config.get("negatives") or config.get("l2"):
         grid = [
             {"negatives": point[0], "l2": point[1], "validation": each.best}
-            for point, each in zip(points, found, strict=True)
+            for point, each in zip(points, trained, strict=True)
         ]
         metrics |= {"negatives": negatives, "l2": l2, "grid": grid}
     if examples.test:
@@ -300,11 +300,11 @@ def sampled(paths: list[Path], config: dict[str, Any]) -> Iterator[PairColumnsRo
                     yield place(config["seed"], row["id"], row["rank"]), row
 
     if by_reference:
-        last = last_distinct((found for found, _ in rows()), config["pairs"])
+        last = last_distinct((here for here, _ in rows()), config["pairs"])
     else:
-        last = last_within(lambda: ((found, 1) for found, _ in rows()), config["pairs"])
-    for found, row in progress(rows("paraphrase"), desc="classifier, pairs"):
-        if found <= last:
+        last = last_within(lambda: ((here, 1) for here, _ in rows()), config["pairs"])
+    for here, row in progress(rows("paraphrase"), desc="classifier, pairs"):
+        if here <= last:
             yield row
 
 
@@ -320,15 +320,19 @@ def _deterministic() -> Iterator[None]:
 
 
 def train_column(
-    folder: Path, shards: int, output: Path, config: dict[str, Any], inputs: dict[str, str]
+    config: dict[str, Any],
+    folder: Path,
+    shards: int,
+    output: Path,
+    inputs: dict[str, str] | None = None,
 ) -> None:
-    """Write the classifier of the `pair_columns` shards of a folder, with its record.
+    """Train a classifier of references against paraphrases.
 
     Args:
-        folder: with the shards.
-        shards: their number.
-        output: folder of the model.
         config: of the column.
+        folder: with `pair_columns` shards.
+        shards: their number.
+        output: folder of the model; its record `model.json` stands in it.
         inputs: the hash of the file of word vectors, by its path, if there is one.
     """
     torch.set_num_threads(1)
@@ -337,26 +341,14 @@ def train_column(
         verify(path)
     divide = split_references if config.get("negatives") else split
     examples = divide(sampled(paths, config), config)
-    with unchanged(inputs), _deterministic():
+    with unchanged(inputs or {}), _deterministic():
         classifier, metrics = train(examples, config)
     files = classifier.save(output, metrics)
     # It counts no rows: those of the shards are counted where they get their values.
     write_record(output / RECORD, 0, 0, {}, extra=metrics["validation"], files=files)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Train a classifier of references against paraphrases."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--folder", type=Path, required=True, help="with shards of pair columns")
-    parser.add_argument("--shards", type=int, required=True)
-    add_inputs(parser)
-    parser.add_argument("--output", type=Path, required=True, help="folder of the model")
-    arguments = parser.parse_args(argv)
-    train_column(
-        arguments.folder, arguments.shards, arguments.output, arguments.config, arguments.inputs
-    )
-
+main = command(train_column)
 
 if __name__ == "__main__":
     run(main)

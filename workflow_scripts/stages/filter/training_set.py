@@ -4,7 +4,6 @@ What depends on all pairs, the ends of folds and samples, is found by passes ove
 alone, exactly and in flat memory.
 """
 
-import argparse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -16,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths
 from workflow_scripts.core.files.rows import PairColumnsRow, TrainingPairRow
@@ -26,7 +26,6 @@ from workflow_scripts.stages.filter.folds import Folds
 from workflow_scripts.stages.filter.pair_stream import (
     Columns,
     Pairs,
-    named_folder,
     read_pairs,
     verified_values,
 )
@@ -65,8 +64,8 @@ def bounded(columns: Columns, bounds: dict[str, Any], kept: Mask, rejected: Coun
 def require_values(passes: Passes, columns: Iterable[str]) -> None:
     """Check that each column has a value for some pair.
 
-    Without any a column is not what the user meant, such as a paraphrase score by word vectors of
-    another language: all pairs would be left out, of each training set that is chosen by it.
+    A column without any value is not what the user meant, such as a paraphrase score by word
+    vectors of another language: a training set that is chosen by it would have no pair.
 
     Args:
         passes: gives a pass over all pairs; it is read as far as needed.
@@ -75,15 +74,15 @@ def require_values(passes: Passes, columns: Iterable[str]) -> None:
     Raises:
         InputError: there are pairs, and a column has no value of any.
     """
-    lacking, found = sorted(set(columns)), 0
+    lacking, count = sorted(set(columns)), 0
     for pairs in passes():
-        found += len(pairs.texts)
+        count += len(pairs.texts)
         lacking = [name for name in lacking if np.isnan(pairs.columns[name]).all()]
         if not lacking:
             return
-    if found and lacking:
+    if count and lacking:
         raise InputError(
-            f"{', '.join(lacking)}: none of the {found:,} pairs has a value in this column; look "
+            f"{', '.join(lacking)}: none of the {count:,} pairs has a value in this column; look "
             "at the model or the file of word vectors behind it, or choose by another column (a "
             "classifier with negatives gives the references that it learnt from no value: it needs "
             "more of them)"
@@ -91,7 +90,7 @@ def require_values(passes: Passes, columns: Iterable[str]) -> None:
 
 
 class Chosen(NamedTuple):
-    """The pairs that are chosen of some, and why the others are not.
+    """The pairs that are chosen of a batch, and why the others are not.
 
     Attributes:
         pairs: all of them.
@@ -113,7 +112,7 @@ class TrainingSet:
 
         Args:
             passes: gives a new pass over all pairs at each call.
-            settings: as `core.training_sets.training_sets` has them.
+            settings: as `training_sets` gives them.
         """
         self._passes, self._settings = passes, settings
         folds = settings["folds"]
@@ -178,10 +177,10 @@ class TrainingSet:
             rejected = Counter[str]()
             kept = self._first(some, rejected)
             if fold_of:
-                found = np.flatnonzero(kept)
-                values = some.columns[self._settings["folds"]["column"]][found]
+                ranked = np.flatnonzero(kept)
+                values = some.columns[self._settings["folds"]["column"]][ranked]
                 inside = np.isin(fold_of(values), self._settings["folds"]["keep"])
-                kept[found[~inside]] = False
+                kept[ranked[~inside]] = False
                 rejected[OUT_OF_FOLD] = int(np.count_nonzero(~inside))
             bounded(some.columns, self._after, kept, rejected)
             rows = np.flatnonzero(kept)
@@ -197,7 +196,7 @@ class TrainingSet:
             yield Chosen(some, chosen, rejected)
 
     def choose(self, pairs: Iterable[Pairs]) -> Iterator[Chosen]:
-        """Yield what is chosen of one more pass."""
+        """Yield what is chosen in one more pass."""
         for some, rows, rejected in self._candidates(pairs):
             if not self._last:
                 yield Chosen(some, rows, rejected)
@@ -222,31 +221,35 @@ def training_pairs(texts: pa.RecordBatch, rows: NDArray[np.int64]) -> pa.RecordB
 
 
 def write_training_set(
-    folder: Path, values: dict[str, Path], shards: int, output: Path, settings: dict[str, Any]
+    config: dict[str, Any],
+    folder: Path,
+    shards: int,
+    output: Path,
+    values: dict[str, Path] | None = None,
 ) -> None:
-    """Write a training set with its record.
+    """Choose a training set among the pairs of a system.
 
     Args:
+        config: of the training set, as `training_sets` gives it.
         folder: with `pair_columns` shards.
-        values: a folder with `pair_values` shards for each column that a model computed.
         shards: their number.
-        output: the file.
-        settings: of the training set.
+        output: the training set (Parquet); its record stands beside it.
+        values: a folder with `pair_values` shards for each column that a model computed.
 
     Raises:
         InputError: a column that it is chosen by has no value of any pair, or a file is damaged.
     """
     paths = shard_paths(folder, shards)
     rows = Input(paths, PairColumnsRow).count()
-    others = verified_values(values, shards)
-    own = {column for column in columns_of(settings) if column not in values}
-    names = sorted({"rank", *WORDS, *own})
+    others = verified_values(values or {}, shards)
+    needed = columns_of(config)
+    names = sorted({"rank", *WORDS, *(set(needed) - others.keys())})
 
     def passes() -> Iterator[Pairs]:
         return read_pairs(paths, others, names, ["id"])
 
-    require_values(passes, columns_of(settings))
-    chosen = TrainingSet(passes, settings)
+    require_values(passes, needed)
+    chosen = TrainingSet(passes, config)
     texts = ["id", "reference", "paraphrase"]
     pairs = read_pairs(paths, others, names, texts)
     tally = Tally()
@@ -266,30 +269,7 @@ def write_training_set(
     )
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Choose a training set among the pairs of a system."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--folder", type=Path, required=True, help="with shards of pair columns")
-    parser.add_argument(
-        "--values",
-        type=named_folder,
-        nargs="*",
-        default=[],
-        metavar="COLUMN=FOLDER",
-        help="with shards of a column that a model computed",
-    )
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    write_training_set(
-        arguments.folder,
-        dict(arguments.values),
-        arguments.shards,
-        arguments.output,
-        arguments.config,
-    )
-
+main = command(write_training_set)
 
 if __name__ == "__main__":
     run(main)

@@ -212,7 +212,7 @@ class FeatureColumn(ModelColumn):
         return list(self.units().values())
 
     def units(self) -> dict[str, Unit]:
-        """Return the units that it reads besides its pairs, by purpose."""
+        """Return the units that it reads besides its pairs, by the options of its command."""
         needed = NEEDS[self.block["name"]]
         units: dict[str, Unit] = {}
         if KNOWN_WORDS in needed:
@@ -220,8 +220,16 @@ class FeatureColumn(ModelColumn):
         if run_grammar(self.block):
             units["grammar"] = ("judge", "run-grammar")
         if not set(REFERENCE_NLLS).isdisjoint(needed):
-            units["references"] = ("score", "references")
+            units["reference_scores"] = ("score", "references")
         return units
+
+    def files(self, shard: str) -> dict[str, str]:
+        """Return the file of each of these units that a shard's job reads, by the same options."""
+        names = {"words": "words.txt", "grammar": "model.json"}
+        return {
+            option: self.stage.file(unit, names.get(option, f"{shard}.parquet"))
+            for option, unit in self.units().items()
+        }
 
     @property
     def encoder(self) -> dict[str, Any] | None:

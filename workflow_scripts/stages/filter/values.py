@@ -66,9 +66,9 @@ def column_values(
 
     def computed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            found = np.asarray(values(batch), np.float32)
+            numbers = np.asarray(values(batch), np.float32)
             same = {key: batch.column(key) for key in ("id", "rank")}
-            yield pa.record_batch({**same, "value": pa.array(found, from_pandas=True)})
+            yield pa.record_batch({**same, "value": pa.array(numbers, from_pandas=True)})
 
     pairs = Input(input_path, PairColumnsRow).batches(["id", "rank", *columns], batch_size)
     write_shard(pairs, computed, output, PairValueRow, desc, Tally(extra=extra or {}))

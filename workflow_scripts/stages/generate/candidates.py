@@ -17,9 +17,9 @@ from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify
+from workflow_scripts.core.files.model_folder import model_files
 from workflow_scripts.core.files.rows import CandidatesRow, GeneratedCandidate, ReferenceRow, Side
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
-from workflow_scripts.nmt.kinds import model_files
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SEARCHED_ROWS

@@ -14,10 +14,22 @@ ENGLISH = "en"
 
 # The prepositions that ParaBank exempts from the lower bound of the IDF (3.2).
 PREPOSITIONS = frozenset(
-    (
-        *("about", "as", "at", "by", "for", "from", "in", "into", "of", "on", "onto"),
-        *("over", "to", "with"),
-    )
+    [
+        "about",
+        "as",
+        "at",
+        "by",
+        "for",
+        "from",
+        "in",
+        "into",
+        "of",
+        "on",
+        "onto",
+        "over",
+        "to",
+        "with",
+    ]
 )
 # The keys of a search that tell from which tokens samples are drawn.
 TRUNCATIONS = ("k", "top_p", "min_p", "epsilon")
@@ -66,7 +78,7 @@ def left_variants(variants: dict[str, Any]) -> dict[str, Any]:
 def for_language(constraints: dict[str, Any], language: str) -> dict[str, Any]:
     """Return constraints without what is English only, where `language` is another.
 
-    That is: variants that inflect, and the English prepositions of the catalogue.
+    These are variants that inflect, and the English prepositions of the catalogue.
     """
     if language == ENGLISH:
         return constraints

@@ -29,7 +29,7 @@ def inflections(word: str, parts: Parts = None) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 16)
 def other_verb_forms(word: str, parts: Parts = None) -> tuple[str, ...]:
-    """Return the other forms of a word as a verb, sorted; none where it is none.
+    """Return the other forms of a verb, sorted; none where the word is no verb.
 
     Args:
         word: in lower case.

@@ -1,4 +1,4 @@
-"""The words that the references of the bitext hold: what is none of them is respelt or invented.
+"""The words of the references of the bitext: any other word is respelt or invented.
 
 All references count, whether they are paraphrased or not. The words stand one a line, sorted.
 """

@@ -98,7 +98,7 @@ class Variants:
         return sets
 
     def candidates(self, reference: str) -> list[str]:
-        """Return the words that can be chosen by IDF, the rarest first, ties by the alphabet."""
+        """Return the words that can be chosen by IDF, rarest first, then in alphabetical order."""
         words = [word for word in plain_words(reference) if word in self._idf]
         return sorted(words, key=lambda word: (-self._idf[word], word))
 

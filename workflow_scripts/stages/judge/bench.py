@@ -16,7 +16,7 @@ from workflow_scripts.stages.subword.segmenter import Segmenter
 
 
 class Decoder:
-    """The forward model, which decodes given paraphrases by force."""
+    """Decodes paraphrases by force, with the forward model of a run."""
 
     def __init__(
         self,
@@ -52,13 +52,13 @@ class Decoder:
         They are infinite where a side is too long for the model.
         """
         assert pairs.sources is not None
-        found = list(forced(self._model, self._ids(pairs), batch_tokens=self._batch_tokens))
-        means = np.array([each.mean for each in found])
+        nlls = list(forced(self._model, self._ids(pairs), batch_tokens=self._batch_tokens))
+        means = np.array([each.mean for each in nlls])
         return replace(
             pairs,
             forward_nll=means if self._rewritten else pairs.forward_nll,
-            forward_total=np.array([each.total for each in found]),
-            forward_worst=np.array([each.worst for each in found]),
+            forward_total=np.array([each.total for each in nlls]),
+            forward_worst=np.array([each.worst for each in nlls]),
         )
 
     def _ids(self, pairs: Pairs) -> Iterator[tuple[list[int], list[int]]]:

@@ -14,6 +14,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import sha256
 from workflow_scripts.core.version import version
+from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT as DEFAULT_ENCODER
 from workflow_scripts.plan.catalogues.pair_features import ENCODER, ENGLISH, NEEDS
 from workflow_scripts.stages.judge.features import FEATURES, Models, compute
@@ -22,15 +23,25 @@ from workflow_scripts.stages.judge.fitting import Examples, ablation, fit
 from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
 from workflow_scripts.stages.judge.judge import Judge
 from workflow_scripts.stages.judge.rated_pairs import read_labels, read_ratings
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder, load_encoder
 
 GRAMMAR = "grammar"
 # What proved useful by cross-validation (docs/judge.md).
 FEATURES_BY_DEFAULT = (
-    *("forward_nll", "forward_root", "backward_nll"),
-    *("cosine", "tokens_kept", "tokens_kept_below", "worst_kept", "spread_added"),
-    *("reference_vector", "grammar", "numbers"),
-    *("changed_pronouns", "invented_words", "dropped_words", "repeated_words"),
+    "forward_nll",
+    "forward_root",
+    "backward_nll",
+    "cosine",
+    "tokens_kept",
+    "tokens_kept_below",
+    "worst_kept",
+    "spread_added",
+    "reference_vector",
+    "grammar",
+    "numbers",
+    "changed_pronouns",
+    "invented_words",
+    "dropped_words",
+    "repeated_words",
 )
 GOOD_RATING = 80.0
 
@@ -83,9 +94,9 @@ def with_features(
 
 
 def _needs(names: Sequence[str]) -> str:
-    found = dict.fromkeys(need for name in names for need in NEEDS[name])
+    needs = dict.fromkeys(need for name in names for need in NEEDS[name])
     languages = [name for name in names if FEATURES[name].languages]
-    return ", ".join([*found, *(["English references"] if languages else [])])
+    return ", ".join([*needs, *(["English references"] if languages else [])])
 
 
 def encoder_of(folder: Path | None) -> tuple[dict[str, Any], Path]:

@@ -1,19 +1,21 @@
 """Fit a judge of the run to the user's labels or ratings, with the models of the run."""
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
-from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.rows import PairRow
-from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
+from workflow_scripts.encoding.sentence_vectors import encoder_folder
+from workflow_scripts.nmt.options import SCORED_TOKENS
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
 from workflow_scripts.plan.catalogues.pair_features import ENCODER, NEEDS
 from workflow_scripts.stages.dual_filter.pair_scores import Direction
@@ -23,7 +25,6 @@ from workflow_scripts.stages.judge.fitting import Examples
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 from workflow_scripts.stages.judge.load import load_models
 from workflow_scripts.stages.judge.rated_pairs import read_labels, read_ratings
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
 
 # The record of judge.json, which looks like a record itself.
 RECORD = "fitting"
@@ -43,11 +44,11 @@ def examples(config: dict[str, Any]) -> list[Examples]:
     Raises:
         InputError: a file is not as it should be.
     """
-    found = [read_labels(Path(config["labels"]))] if "labels" in config else []
+    judged = [read_labels(Path(config["labels"]))] if "labels" in config else []
     if "ratings" in config:
         ratings, texts = Path(config["ratings"]), Path(config["reference_texts"])
-        found.append(read_ratings(ratings, texts, config["good"]))
-    return found
+        judged.append(read_ratings(ratings, texts, config["good"]))
+    return judged
 
 
 class Translators:
@@ -77,14 +78,16 @@ class Translators:
             return pairs
         if self._decoder is not None:
             pairs = self._decoder.decoded(pairs)
-        found: dict[str, Any] = {}
+        nlls: dict[str, Any] = {}
         for way, model in (("forward", self._forward), ("backward", self._backward)):
             if model is not None:
-                own = getattr(pairs, f"{way}_nll")
+                known = getattr(pairs, f"{way}_nll")
                 asked = self._nlls(model, sources, pairs.paraphrases)
-                found[f"{way}_nll"] = asked if own is None else np.where(np.isnan(own), asked, own)
-                found[f"reference_{way}_nll"] = self._nlls(model, sources, pairs.references)
-        return replace(pairs, **found)
+                nlls[f"{way}_nll"] = (
+                    asked if known is None else np.where(np.isnan(known), asked, known)
+                )
+                nlls[f"reference_{way}_nll"] = self._nlls(model, sources, pairs.references)
+        return replace(pairs, **nlls)
 
     def _nlls(self, model: Direction, sources: Sequence[str], texts: Sequence[str]) -> Numbers:
         rows: list[PairRow] = [
@@ -94,42 +97,54 @@ class Translators:
         return np.array(list(model.nlls(rows, self._batch_tokens)), np.float64)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Fit a judge to labels or ratings with the models of a run, and write judge.json."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    add_inputs(parser)
-    parser.add_argument("--words", type=Path, help="words.txt, those of the references")
-    parser.add_argument("--grammar", type=Path, help="its model.json; without: what ships")
-    parser.add_argument("--forward", type=Path, help="folder of that model")
-    parser.add_argument("--backward", type=Path, help="folder of that model")
-    parser.add_argument("--output", type=Path, required=True, help="judge.json")
-    arguments = parse_with_compute(parser, argv, SCORING_BATCH)
-    with unchanged(arguments.inputs):
-        fit(arguments)
+def fit(
+    config: dict[str, Any],
+    output: Path,
+    inputs: dict[str, str] | None = None,
+    words: Path | None = None,
+    grammar: Path | None = None,
+    forward: Path | None = None,
+    backward: Path | None = None,
+    device: Device = "auto",
+    batch_tokens: int = SCORED_TOKENS,
+    threads: int = 1,
+) -> None:
+    """Fit a judge to labels or ratings with the models of a run.
 
-
-def fit(arguments: argparse.Namespace) -> None:
-    """Fit the judge that a command line asks for.
+    Args:
+        config: `features`, `encoder`, `language`, `precision`, `good`, `seed`; the files that
+            `examples` reads.
+        output: `judge.json`; its record is `fitting.json` beside it.
+        inputs: the hashes of the user's files that are read, by path.
+        words: what `generate.known_words` wrote, if a feature needs it.
+        grammar: `model.json` of a grammar model; None for the one that ships.
+        forward: folder of that model, if a feature needs it.
+        backward: folder of that model, if a feature needs it.
+        device: that computes.
+        batch_tokens: target tokens that are scored at once.
+        threads: that compute.
 
     Raises:
         InputError: a feature lacks what it needs, or a file is not as it should be.
     """
-    config: dict[str, Any] = arguments.config
-    on = On(choose_device(arguments.device).type, config["precision"], arguments.batch_tokens)
+    torch.set_num_threads(threads)
+    on = On(choose_device(device).type, config["precision"], batch_tokens)
     features = config["features"]
-    models = load_models(features, config, arguments.words, arguments.grammar, on.device)
-    translators = Translators(arguments.forward, arguments.backward, on)
-    given = [replace(each, pairs=translators.scored(each.pairs)) for each in examples(config)]
-    about = {}
-    if any(ENCODER in NEEDS[name] for name in features):
-        own = None if config["encoder"] == DEFAULT else encoder_folder(config["encoder"])
-        about["encoder"], _ = encoder_of(own)
-    judge = fit_judge(given, features, models, about, config["seed"], print)
-    path = judge.save(arguments.output.parent)
-    rows = sum(map(len, given))
+    with unchanged(inputs or {}):
+        models = load_models(features, config, words, grammar, on.device)
+        translators = Translators(forward, backward, on)
+        scored = [replace(each, pairs=translators.scored(each.pairs)) for each in examples(config)]
+        about = {}
+        if any(ENCODER in NEEDS[name] for name in features):
+            own = None if config["encoder"] == DEFAULT else encoder_folder(config["encoder"])
+            about["encoder"], _ = encoder_of(own)
+        judge = fit_judge(scored, features, models, about, config["seed"], print)
+        path = judge.save(output.parent)
+    rows = sum(map(len, scored))
     write_record(path.with_name(RECORD), rows, rows, {}, files=[path])
 
+
+main = command(fit)
 
 if __name__ == "__main__":
     run(main)

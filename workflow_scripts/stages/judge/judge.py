@@ -191,7 +191,7 @@ def band_names(bands: tuple[int, ...]) -> list[str]:
 
 
 def known_rows(values: Numbers) -> NDArray[np.bool_]:
-    """Return of which pairs a feature's numbers are known, shape (pairs,)."""
+    """Return whether a feature's numbers are known, for each pair, shape (pairs,)."""
     return np.isfinite(values) if values.ndim == 1 else np.isfinite(values).all(axis=1)
 
 

@@ -1,15 +1,15 @@
-"""The models that features of pairs need, loaded."""
+"""Loads the models that features of pairs need."""
 
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.plan.catalogues.pair_features import ENCODER, ENGLISH, GRAMMAR, NEEDS
 from workflow_scripts.stages.generate.known_words import read_words
 from workflow_scripts.stages.judge.features import Models
 from workflow_scripts.stages.judge.features.dictionary import WithDictionary
 from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder, load_encoder
 
 
 def load_models(

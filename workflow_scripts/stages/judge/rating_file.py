@@ -14,8 +14,14 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.tsv import number_of, read_rows
 
 COLUMNS = (
-    *("worker_id_anon", "ref_id", "ref_len", "sys_id", "candidate", "NLL"),
-    *("human_score", "gm"),
+    "worker_id_anon",
+    "ref_id",
+    "ref_len",
+    "sys_id",
+    "candidate",
+    "NLL",
+    "human_score",
+    "gm",
 )
 # Beside those of ParaBank: what a judge is fitted with, where the ratings are of our own.
 OWN_COLUMNS = ("source", "ref_sent", "backward_nll")

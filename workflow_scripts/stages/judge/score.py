@@ -17,6 +17,8 @@ from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.core.text.text_tokens import tokens
+from workflow_scripts.encoding.interface import Encoder
+from workflow_scripts.encoding.sentence_vectors import load_encoder
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.raw import coders
 from workflow_scripts.nmt.scoring import score
@@ -24,13 +26,11 @@ from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT as DEFAULT_E
 from workflow_scripts.plan.catalogues.pair_features import ENCODER, ENGLISH, NEEDS
 from workflow_scripts.stages.judge.features import Models, compute
 from workflow_scripts.stages.judge.features.closed_classes import FUNCTION_WORDS
-from workflow_scripts.stages.judge.features.feature import Encoder
 from workflow_scripts.stages.judge.fit import GRAMMAR, encoder_of
 from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
 from workflow_scripts.stages.judge.judge import DEFAULT, Judge
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 from workflow_scripts.stages.judge.rated_pairs import nll_of
-from workflow_scripts.stages.judge.sentence_vectors import load_encoder
 
 # Pairs that are judged together; memory does not grow with the files' features.
 _CHUNK = 1024
@@ -93,7 +93,7 @@ def nlls(folder: Path, given: Sequence[str], targets: Sequence[str], device: str
 
 
 def missing(judge: Judge, pairs: Pairs, models: Models) -> Iterator[str]:
-    """Yield what features of a judge are unknown, for a person to read."""
+    """Yield messages about the features of a judge that are unknown."""
     for name in judge.features:
         lacking = [
             need

@@ -4,7 +4,6 @@ Only candidates that can pass the bound on the sum of both NLLs are judged. Wher
 the NLLs of single tokens, the forward model decodes these candidates again, by force.
 """
 
-import argparse
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
-from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify_file
@@ -27,7 +28,7 @@ from workflow_scripts.core.files.rows import (
 )
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.core.text.normalisation import letters_and_digits
-from workflow_scripts.nmt.options import SCORING_BATCH, parse_with_compute
+from workflow_scripts.nmt.options import SCORED_TOKENS
 from workflow_scripts.stages.judge.bench import Bench, Decoder
 from workflow_scripts.stages.judge.judge import DEFAULT, Judge
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
@@ -70,14 +71,14 @@ def judge_rows(
     places = [
         (number, place) for number, row in enumerate(rows) for place in to_judge(row, bench.max_sum)
     ]
-    found: list[list[float | None]] = [[None] * len(row["candidates"]) for row in rows]
+    by_row: list[list[float | None]] = [[None] * len(row["candidates"]) for row in rows]
     if places:
         judged = bench.probabilities(_pairs(rows, own, places)).astype(np.float32).tolist()
         for (number, place), probability in zip(places, judged, strict=True):
-            found[number][place] = None if math.isnan(probability) else probability
+            by_row[number][place] = None if math.isnan(probability) else probability
     return [
         {"id": row["id"], "probabilities": probabilities}
-        for row, probabilities in zip(rows, found, strict=True)
+        for row, probabilities in zip(rows, by_row, strict=True)
     ]
 
 
@@ -129,13 +130,13 @@ def own_scores(
 
     A system may leave references out, so scores of others are passed over. Both keep one order.
     """
-    found = []
+    own = []
     for row in window:
-        mine = next((each for each in scores if each["id"] == row["id"]), None)
-        if mine is None:
+        score = next((each for each in scores if each["id"] == row["id"]), None)
+        if score is None:
             break
-        found.append(mine)
-    return found
+        own.append(score)
+    return own
 
 
 def judge_shard(input_path: Path, references_path: Path | None, output: Path, bench: Bench) -> None:
@@ -154,12 +155,12 @@ def judge_shard(input_path: Path, references_path: Path | None, output: Path, be
     total: Counter[str] = Counter()
 
     def judged(rows: Iterator[ScoredRow]) -> Iterator[JudgedRow]:
-        given, rows = tee(rows)
-        for row, found in zip(given, judge_stream(rows, own, bench), strict=True):
-            yield found
+        originals, rows = tee(rows)
+        for row, judgment in zip(originals, judge_stream(rows, own, bench), strict=True):
+            yield judgment
             total["candidates"] += len(row["candidates"])
             total["to_judge"] += len(to_judge(row, bench.max_sum))
-            total["judged"] += sum(each is not None for each in found["probabilities"])
+            total["judged"] += sum(each is not None for each in judgment["probabilities"])
         if total["to_judge"] and not total["judged"]:
             raise InputError(
                 f"{input_path}: the judge knows too little of all {total['to_judge']:,} candidates "
@@ -170,37 +171,53 @@ def judge_shard(input_path: Path, references_path: Path | None, output: Path, be
     write_shard(scored, judged, output, JudgedRow, "judge", tally, shown="written")
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Judge the candidates of every reference of a shard."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    add_inputs(parser)
-    parser.add_argument("--input", type=Path, required=True, help="shard of scored candidates")
-    parser.add_argument("--references", type=Path, help="shard of the references' own scores")
-    parser.add_argument("--judge", default=DEFAULT, help="judge.json; or the one that ships")
-    parser.add_argument("--words", type=Path, help="words.txt, those of the references")
-    parser.add_argument(
-        "--grammar", type=Path, help="its model.json; without it the one that ships"
-    )
-    parser.add_argument("--forward", type=Path, help="folder of that model, for forced decoding")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parse_with_compute(parser, argv, SCORING_BATCH)
-    config: dict[str, Any] = arguments.config
-    with unchanged(arguments.inputs):
-        if arguments.judge != DEFAULT:
-            verify_file(arguments.judge, "fitting")
-        judge = Judge.load(arguments.judge)
-        device = choose_device(arguments.device).type
-        models = load_models(judge.features, config, arguments.words, arguments.grammar, device)
-        decoder = None
-        if arguments.forward is not None:
-            batch = arguments.batch_tokens
-            rewritten = "rewritten" in config
-            decoder = Decoder(arguments.forward, device, config["precision"], batch, rewritten)
-        bound = config["max_sum"]
-        bench = Bench(judge, models, decoder, np.inf if bound is None else bound)
-        judge_shard(arguments.input, arguments.references, arguments.output, bench)
+def judge_candidates(
+    config: dict[str, Any],
+    scored: Path,
+    output: Path,
+    inputs: dict[str, str] | None = None,
+    references: Path | None = None,
+    judge: str = DEFAULT,
+    words: Path | None = None,
+    grammar: Path | None = None,
+    forward: Path | None = None,
+    device: Device = "auto",
+    batch_tokens: int = SCORED_TOKENS,
+    threads: int = 1,
+) -> None:
+    """Judge the candidates of every reference of a shard.
 
+    Args:
+        config: `features`, `encoder`, `language`, `precision`, `max_sum`; `rewritten`, if a
+            rewriter wrote the candidates.
+        scored: the `scored` shard.
+        output: the `judged` shard; its record stands beside it.
+        inputs: the hashes of the user's files that are read, by path.
+        references: the shard of the references' own scores, if a feature needs them.
+        judge: `judge.json`, or the name of the one that ships.
+        words: what `generate.known_words` wrote, if a feature needs it.
+        grammar: `model.json` of a grammar model; None for the one that ships.
+        forward: folder of that model, for forced decoding.
+        device: that computes.
+        batch_tokens: target tokens that are scored at once.
+        threads: that compute.
+    """
+    torch.set_num_threads(threads)
+    with unchanged(inputs or {}):
+        if judge != DEFAULT:
+            verify_file(judge, "fitting")
+        fitted = Judge.load(judge)
+        place, precision = choose_device(device).type, config["precision"]
+        models = load_models(fitted.features, config, words, grammar, place)
+        decoder = None
+        if forward is not None:
+            decoder = Decoder(forward, place, precision, batch_tokens, "rewritten" in config)
+        bound = config["max_sum"]
+        bench = Bench(fitted, models, decoder, np.inf if bound is None else bound)
+        judge_shard(scored, references, output, bench)
+
+
+main = command(judge_candidates)
 
 if __name__ == "__main__":
     run(main)

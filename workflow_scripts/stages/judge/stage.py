@@ -15,6 +15,7 @@ from workflow_scripts.plan.catalogues.pair_features import (
 )
 from workflow_scripts.plan.catalogues.rewriters import written_by_rewriter
 from workflow_scripts.plan.config import Config
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.schema import filled
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
@@ -94,15 +95,6 @@ class Judge(Stage):
             **({"grammar": self.unit(GRAMMAR)} if judges.own_grammar(block) else {}),
         }
 
-    def model_files(self, instance: str) -> dict[str, str]:
-        """Return the files of models that a judge or a system reads, by their options."""
-        names = {"words": "words.txt", "grammar": "model.json"}
-        files = {f"--{key}": (unit, names[key]) for key, unit in self.models(instance).items()}
-        if instance not in self.fitted:
-            for unit in fitted_units(self.config, instance):
-                files["--judge"] = (unit, "judge.json")
-        return {key: f"{self.layout.folder(*unit)}/{name}" for key, (unit, name) in files.items()}
-
     def forced(self, instance: str) -> bool:
         """Tell whether the features of a judge or a system need forced decoding.
 
@@ -174,11 +166,6 @@ class Judge(Stage):
         record = self.hub_record(instance)
         return [record.removesuffix(".json")] if record else []
 
-    def input_files(self, instance: str) -> list[str]:
-        """Return the files that jobs of a unit read besides those of other units."""
-        record = self.hub_record(instance)
-        return [*self.inputs(instance), *([record] if record else [])]
-
     def hub_record(self, instance: str) -> str:
         """Return the record of an encoder's download from the hub; empty if there is none."""
         if instance == GRAMMAR:
@@ -194,11 +181,59 @@ class Judge(Stage):
                 return self._block(instance)["encoder"]
         return None
 
+    def grammar_job(self, at: Wildcards) -> Job:
+        """Return the job that trains the grammar model of the run's references."""
+        pairs = selection.pairs(self.config)
+        return Job(
+            "judge.grammar.train",
+            GRAMMAR,
+            awaits=[self.manifest(pairs)],
+            options={
+                "folder": self.layout.folder(*pairs),
+                "shards": self.layout.shards(*pairs),
+                "language": self.config["languages"]["reference"]["code"],
+                "output": self.folder(GRAMMAR),
+            },
+        )
+
+    def fit_job(self, at: Wildcards) -> Job:
+        """Return the job that fits a judge."""
+        return self._judging_job("judge.fit_run", at.fitted, {})
+
+    def shard_job(self, at: Wildcards) -> Job:
+        """Return the job that judges the candidates of a shard."""
+        system, own = at.system, ("score", "references")
+        scored = {"scored": ("score", system)}
+        if own in self.reads(system):
+            scored["references"] = own
+        reads = {key: self.file(unit, f"{at.shard}.parquet") for key, unit in scored.items()}
+        for unit in fitted_units(self.config, system):
+            reads["judge"] = self.file(unit, "judge.json")
+        return self._judging_job("judge.shard", system, reads)
+
+    def _judging_job(self, command: str, instance: str, reads: dict[str, str]) -> Job:
+        """Return a job that reads the models of a judge's features besides."""
+        names = {"words": "words.txt", "grammar": "model.json"}
+        models = {key: self.file(unit, names[key]) for key, unit in self.models(instance).items()}
+        record = self.hub_record(instance)
+        translators = {
+            role: ("train", role) for role in _SCORERS if ("train", role) in self.reads(instance)
+        }
+        return Job(
+            command,
+            instance,
+            reads={**reads, **models},
+            awaits=[self.file(unit, "model.json") for unit in translators.values()],
+            users=[*self.inputs(instance), *([record] if record else [])],
+            options={role: self.layout.folder(*unit) for role, unit in translators.items()},
+            inputs=True,
+        )
+
     def _name(self, instance: str) -> str:
         """Return the judge of an instance: one that is fitted, or a system."""
-        found = self.fitted.get(instance) or judges.judge_of(self.config, instance)
-        assert found is not None
-        return found
+        name = self.fitted.get(instance) or judges.judge_of(self.config, instance)
+        assert name is not None
+        return name
 
     def _block(self, instance: str) -> dict[str, Any]:
         return self.blocks[self._name(instance)]

@@ -30,10 +30,10 @@ LEAST = 0.1
 
 
 class Cells(NamedTuple):
-    """Each word without its like in one sentence beside each such word of the other.
+    """Each word that the other sentence lacks, beside each such word of the other sentence.
 
     Attributes:
-        pair: the number of the pair, shape (cells,); so of all.
+        pair: the number of the pair, shape (cells,), as all that follow.
         first: the place of the word in the first sentence.
         second: that in the second one.
         one: the word in the first sentence; 0: one that is not known.
@@ -90,7 +90,7 @@ def _mutual(scores: NDArray[np.float32]) -> Links:
 
 
 def same_words(pairs: Pairs) -> Links:
-    """Return which token of the second sentence is the like of each of the first; -1: none.
+    """Return which token of the second sentence equals each token of the first; -1: none.
 
     Shape (pairs, tokens of the first). Of several equal tokens that one is taken whose neighbours
     are equal too, and then the nearest.

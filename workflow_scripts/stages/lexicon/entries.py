@@ -46,13 +46,13 @@ _BLOCK_ROWS = 1 << 15
 
 
 class Entries(NamedTuple):
-    """Pairs of phrases, each once, whichever is first.
+    """Pairs of phrases, each once, in one of its two orders.
 
     Attributes:
-        first: a phrase, packed, shape (entries,); so of all.
+        first: a phrase, packed, shape (entries,), as all that follow.
         second: the other.
         pairs: of sentences in which they are aligned.
-        total: of the first phrase: all its alignments, those with its like counting twice.
+        total: of the first phrase: all its alignments; one with the same phrase counts twice.
         other: of the second one.
         cross: mutual information across sentences; NaN unless both are single words.
         within: that within a sentence.

@@ -93,7 +93,7 @@ def _word_pairs(path: Path) -> WordPairs:
 
 
 def _names_column(text: str) -> bool:
-    """Tell whether a field is a column's name: `NaN` and the like are spoilt numbers."""
+    """Tell whether a field is a column's name: `NaN` and similar words are spoilt numbers."""
     return text[:1].isalpha() and text.lower() not in ("nan", "inf", "infinity", "na", "none")
 
 
@@ -150,7 +150,7 @@ class Listed:
         """Read the rules whose phrase and paraphrase are both among `phrases`.
 
         Raises:
-            InputError: as of `read_rules`.
+            InputError: see `read_rules`.
         """
         self.name = name_of(path)
         self.scored = is_scored(path)

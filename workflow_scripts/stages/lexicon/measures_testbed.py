@@ -77,7 +77,7 @@ class Synonyms:
 
 
 def _article(phrase: str) -> Tokens:
-    """Return the words of a phrase, with `a` for `an`: synonyms may take the one or the other."""
+    """Return the words of a phrase, with `a` for `an`: of two synonyms one may take `an`."""
     return tuple("a" if word == "an" else word for word in phrase.split())
 
 

@@ -19,12 +19,24 @@ _FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 # Endings and what replaces them.
 _DETACHMENT = {
     "n": (
-        *(("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch")),
-        *(("shes", "sh"), ("men", "man"), ("ies", "y")),
+        ("s", ""),
+        ("ses", "s"),
+        ("xes", "x"),
+        ("zes", "z"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("men", "man"),
+        ("ies", "y"),
     ),
     "v": (
-        *(("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", "")),
-        *(("ing", "e"), ("ing", "")),
+        ("s", ""),
+        ("ies", "y"),
+        ("es", "e"),
+        ("es", ""),
+        ("ed", "e"),
+        ("ed", ""),
+        ("ing", "e"),
+        ("ing", ""),
     ),
     "a": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
     "r": (),
@@ -46,7 +58,7 @@ class WordNet:
     """Lemmas, synsets, hypernyms and antonyms.
 
     Args:
-        folder: with `data.noun`, `noun.exc` and the like.
+        folder: with `data.noun`, `noun.exc` and its other files.
 
     Raises:
         InputError: a file is missing, or is not in the format.

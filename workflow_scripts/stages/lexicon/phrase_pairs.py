@@ -24,7 +24,7 @@ class Found(NamedTuple):
     """Pairs of phrases of some pairs of sentences.
 
     Attributes:
-        pair: the number of the pair of sentences, shape (phrase pairs,); so of all.
+        pair: the number of the pair of sentences, shape (phrase pairs,), as all that follow.
         first: the phrase of the first sentence, packed.
         second: that of the second one.
     """
@@ -79,7 +79,7 @@ def has_marked(phrases: Packed, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def counted(found: Found) -> Block:
-    """Return each pair of phrases once for each pair of sentences, whichever phrase is first.
+    """Return each pair of phrases, in either order, once for each pair of sentences.
 
     Shape (phrase pairs, 2), the smaller number first.
     """

@@ -112,7 +112,9 @@ class Lexicon(Stage):
         names = ("lexicons",) if lexicons(self.config) else ()
         own = {name: f"workflow_scripts.stages.lexicon.report:{name}_table" for name in names}
         measures = (
-            *("word_similarity", "lexicon_precision", "lexicon_antonyms"),
+            "word_similarity",
+            "lexicon_precision",
+            "lexicon_antonyms",
             *(("lexicon_synonyms",) if lexicon_measures.on_testbed(self.config) else ()),
         )
         module = "workflow_scripts.stages.lexicon.measures_report"
@@ -224,7 +226,7 @@ class Lexicon(Stage):
         texts = self._training_sets(at.lexicon) if lexicon_measures.on_testbed(self.config) else []
         embeddings = {name: ("embed", each) for name, each in self.compared().items()}
         return Job(
-            "lexicon.measures",
+            "lexicon.measure_lexicon",
             f"{at.lexicon}{MEASURES}",
             reads={
                 "lexicon": self.file(self.unit(at.lexicon), "lexicon.parquet"),

@@ -113,7 +113,7 @@ def padded(sentences: Sequence[Sequence[int]], pad: int) -> Ids:
 
 
 def batches(pairs: Sequence[tuple[list[int], list[int]]]) -> Iterator[Pairs]:
-    """Yield pairs in batches of such as are of about one length."""
+    """Yield pairs in batches in which all have about the same length."""
     order = sorted(range(len(pairs)), key=lambda each: max(map(len, pairs[each])))
     for start in range(0, len(order), BATCH):
         some = [pairs[each] for each in order[start : start + BATCH]]

@@ -18,7 +18,7 @@ def distinct(sentences: Ids) -> NDArray[np.int64]:
 
 
 def word_pair(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return two words as one number, whichever comes first."""
+    """Return two words, in either order, as one number."""
     return (np.minimum(one, other) << WORD_BITS) | np.maximum(one, other)
 
 

@@ -147,7 +147,7 @@ class Release(Stage):
         return self.layout.stage(Score).merged_runs(system)
 
     def _told_runs(self, system: str) -> list[dict[str, Any]]:
-        """Return what is told of the runs that a system merges."""
+        """Return what the release says about the runs that a system merges."""
         blocks = self.config["systems"][system]["merge"]
         return [
             {
@@ -267,7 +267,7 @@ class Release(Stage):
         return list(found)
 
     def _told_rewriter(self, system: str) -> dict[str, Any]:
-        """Return what is told of the rewriter of a system; nothing if it has none."""
+        """Return what the release says about the rewriter of a system; nothing if it has none."""
         block = rewriter_of(self.config, system)
         if block is None:
             return {}

@@ -1,44 +1,34 @@
-"""What the commands that train a rewriter share: options, and what its folder says of it."""
+"""What the folder of a rewriter says of it."""
 
-import argparse
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import json_argument
 from workflow_scripts.core.files.atomic import copy_file, write_json
 from workflow_scripts.core.files.manifest import read_manifest, verify
 from workflow_scripts.stages.rewrite.results import ABOUT
 from workflow_scripts.stages.rewrite.syntax_templates import TABLE, known_labels, read_table
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of every training: what is read, where the work is, and the output."""
-    add = parser.add_argument
-    add("--config", type=json_argument, required=True, help="JSON")
-    add("--folder", type=Path, required=True, help="shards of segments")
-    add("--shards", type=int, required=True)
-    add("--pairs", type=Path, required=True, help="manifest of its pairs")
-    add("--templates", type=Path, help="table of the templates it learns")
-    add("--work", type=Path, required=True, help="survives kills, resumed from")
-    add("--output", type=Path, required=True, help="the model folder")
-    add("--threads", type=int, default=1)
-    add("--device", choices=("auto", "cpu", "cuda"), default="auto")
-
-
-def tell(options: argparse.Namespace) -> list[str]:
+def tell(facts: dict[str, Any], pairs: Path, templates: Path | None, output: Path) -> list[str]:
     """Write into the model folder what is said of the rewriter, and return the files' names.
 
     These are `rewriter.json` and, with templates, their table.
 
+    Args:
+        facts: of its configuration.
+        pairs: the manifest of its pairs.
+        templates: the table of the templates that it learns, if it learns any.
+        output: the model folder.
+
     Raises:
         InputError: the manifest of the pairs, or the table, is damaged.
     """
-    facts, files = about(options.config["about"], read_manifest(options.pairs)), [ABOUT]
-    if options.templates is not None:
-        facts = take_table(facts, options.templates, options.output)
+    facts, files = about(facts, read_manifest(pairs)), [ABOUT]
+    if templates is not None:
+        facts = take_table(facts, templates, output)
         files.append(TABLE)
-    write_json(options.output / ABOUT, facts)
+    write_json(output / ABOUT, facts)
     return files
 
 
@@ -79,11 +69,11 @@ def take_table(facts: dict[str, Any], table: Path, output: Path) -> dict[str, An
     directions = len(facts["write"])
     left_out = {reason: count // directions for reason, count in counts["left_out"].items()}
     copy_file(table, output / TABLE)
-    found = read_table(table)
+    templates = read_table(table)
     of_templates = {
-        "count": len(found),
-        "labels": known_labels(found),
-        "examples": sum(each.count for each in found),
+        "count": len(templates),
+        "labels": known_labels(templates),
+        "examples": sum(template.count for template in templates),
     }
     return {
         **facts,

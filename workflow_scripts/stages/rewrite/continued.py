@@ -4,7 +4,6 @@ The model is made to read the language that it writes, and learns the pairs of t
 work happens in a folder of its own that outlives kills, as in `train.sockeye`.
 """
 
-import argparse
 import shutil
 import sys
 import time
@@ -16,21 +15,22 @@ from typing import Any
 import torch
 
 from workflow_scripts.core.cli import run
-from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import publish_folder, write_json
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.manifest import record_path, sha256, shard_paths, verify
-from workflow_scripts.nmt.kinds import model_files
+from workflow_scripts.core.files.model_folder import model_files
 from workflow_scripts.nmt.memory import keep_freed_memory
 from workflow_scripts.nmt.monolingual import write_monolingual
 from workflow_scripts.nmt.saving import save_model
 from workflow_scripts.nmt.trainable import Trainable
 from workflow_scripts.plan.schema import filled
-from workflow_scripts.stages.rewrite.about import add_options, tell
+from workflow_scripts.stages.rewrite.about import tell
 from workflow_scripts.stages.rewrite.training import Training
 from workflow_scripts.stages.subword.segmenter import Segmenter
-from workflow_scripts.stages.train import data, measures, plans, work_folder
+from workflow_scripts.stages.train import data, model_quality, plans, work_folder
 from workflow_scripts.stages.train.doubts import ADVICE, doubts
 from workflow_scripts.stages.train.kernels import use_fast_kernels
 from workflow_scripts.stages.train.publishing import RECORD, publish_model
@@ -101,8 +101,8 @@ def train_on(task: Task) -> Training:
         task.role,
         trainable,
         settings,
-        train=measures.read_ids(model, train),
-        dev=measures.read_ids(model, dev),
+        train=model_quality.read_ids(model, train),
+        dev=model_quality.read_ids(model, dev),
         seed=task.seed,
     )
     training.run(work / _STATE)
@@ -127,7 +127,7 @@ def measure(task: Task, training: Training) -> dict[str, Any]:
         "epochs": training.history[-1]["epoch"],
         "checkpoints": len(training.history),
         "best_checkpoint": training.best_point() + 1,
-        **measures.of_work_folder(task.work, task.device, segmenter, counts),
+        **model_quality.of_work_folder(task.work, task.device, segmenter, counts),
     }
 
 
@@ -159,27 +159,48 @@ def make_model(task: Task, output: Path, beside: Sequence[str] = ()) -> None:
         write_json(output / "timings.json", seconds)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Train a rewriter on from a translation model, and measure it."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    add_options(parser)
-    parser.add_argument("--model", type=Path, required=True, help="folder of the model to go on")
-    options = parser.parse_args(argv)
-    config = options.config
+def continue_rewriter(
+    config: dict[str, Any],
+    segments: Path,
+    shards: int,
+    pairs: Path,
+    model: Path,
+    work: Path,
+    output: Path,
+    templates: Path | None = None,
+    threads: int = 1,
+    device: Device = "auto",
+) -> None:
+    """Train a rewriter on from a translation model, and measure it.
+
+    Args:
+        config: of the unit.
+        segments: the folder of the shards of segments.
+        shards: their number.
+        pairs: the manifest of its pairs.
+        model: the folder of the model to go on from.
+        work: a folder that outlives kills, from which the training goes on.
+        output: the folder of the rewriter.
+        templates: the table of the templates that it learns.
+        threads: of torch.
+        device: to compute on.
+    """
     task = Task(
         role=config["role"],
         settings=filled(config["continued"], "continued"),
         seed=config["seed"],
-        start=options.model,
-        shards=shard_paths(options.folder, options.shards),
-        work=options.work,
-        device=choose_device(options.device).type,
+        start=model,
+        shards=shard_paths(segments, shards),
+        work=work,
+        device=choose_device(device).type,
     )
-    torch.set_num_threads(options.threads)
+    torch.set_num_threads(threads)
     use_fast_kernels(task.settings["matmul"], task.device)
     keep_freed_memory()
-    make_model(task, options.output, tell(options))
+    make_model(task, output, tell(config["about"], pairs, templates, output))
 
+
+main = command(continue_rewriter)
 
 if __name__ == "__main__":
     run(main)

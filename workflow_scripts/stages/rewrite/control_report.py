@@ -7,10 +7,10 @@ from workflow_scripts.core.files.manifest import read_json
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.table import Table
 
-# The unit of a rewriter with templates that judges it by them, and its files. The record of the
-# answers speaks for the results, too.
+# The unit of a rewriter with templates that judges it by them, its results, and the record of the
+# answers, which speaks for the results, too.
 UNIT = "-control"
-ANSWERS, RESULTS, RECORD = "answers.tsv", "control.json", "answers"
+RESULTS, RECORD = "control.json", "answers"
 # What a setting asks for, and what the rewriter reads.
 SHOWN = {
     "target": "that of the held-out target, which it reads",

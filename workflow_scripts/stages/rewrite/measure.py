@@ -3,9 +3,8 @@
 One sentence is read for each held-out reference. All figures are of the best output.
 """
 
-import argparse
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,9 @@ import torch
 from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 
-from workflow_scripts.core.cli import json_argument, run
-from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.rows import PairRow, Side
@@ -26,6 +26,7 @@ from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.statistics.bootstrap import interval, resampled
 from workflow_scripts.core.statistics.rounding import DECIMALS
 from workflow_scripts.core.text.normalisation import letters_and_digits, words
+from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
@@ -36,7 +37,6 @@ from workflow_scripts.stages.evaluate.diversity import ORDERS, bleu_counts, one_
 from workflow_scripts.stages.evaluate.modified_bleu import modified_bleu
 from workflow_scripts.stages.judge.features import FEATURES, Models
 from workflow_scripts.stages.judge.known_pairs import Pairs
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.stages.rewrite.results import FIGURES, MEASURES
 from workflow_scripts.stages.rewrite.syntax_templates import prefixed
 from workflow_scripts.testbed.checker import Checker
@@ -69,7 +69,7 @@ def held_out(rows: Iterable[PairRow], seed: int) -> list[HeldOut]:
         if row["corpus"] == TEST:
             texts = by_reference.setdefault(reference_id(row["id"]), {})
             texts.setdefault(row["source"], []).append(row)
-    found, seen = [], set[str]()
+    sentences, seen = [], set[str]()
     for identifier, texts in sorted(by_reference.items()):
         # No two held-out references share a text that is read or written (`pairs.draw`).
         pairs = [row for of_text in texts.values() for row in of_text]
@@ -78,8 +78,8 @@ def held_out(rows: Iterable[PairRow], seed: int) -> list[HeldOut]:
             continue
         chosen = min(texts, key=lambda text: (fraction(seed, "measured", text), text))
         seen.update(keys)
-        found.append(HeldOut(identifier, chosen, [row["reference"] for row in texts[chosen]]))
-    return found
+        sentences.append(HeldOut(identifier, chosen, [row["reference"] for row in texts[chosen]]))
+    return sentences
 
 
 def rewritten(model: Model, folder: Path, texts: Sequence[str], beam: int) -> list[str]:
@@ -119,29 +119,29 @@ def columns(
     checker: Checker | None,
 ) -> dict[str, Sums]:
     """Return what is counted of each sentence, by name: shape (sentences,) or (sentences, n)."""
-    pairs = list(zip((each.text for each in sentences), outputs, strict=True))
+    pairs = list(zip((held.text for held in sentences), outputs, strict=True))
     written = np.array([bool(output) for output in outputs])
-    found: dict[str, Any] = {name: [] for name in _COUNTS}
-    found |= {"own": [], "paraphrases": []}
+    counted: dict[str, Any] = {name: [] for name in _COUNTS}
+    counted |= {"own": [], "paraphrases": []}
     metric = BLEU(effective_order=True)
-    for each, output in zip(sentences, outputs, strict=True):
-        copy = letters_and_digits(each.text) == letters_and_digits(output)
-        counts = (1, not output, copy, len(words(each.text)), len(words(output)))
+    for held, output in zip(sentences, outputs, strict=True):
+        copy = letters_and_digits(held.text) == letters_and_digits(output)
+        counts = (1, not output, copy, len(words(held.text)), len(words(output)))
         for name, count in zip(_COUNTS, counts, strict=True):
-            found[name].append(count)
-        found["own"].append(bleu_counts(sentence(each.text), sentence(output)).ravel())
-        score = metric.sentence_score(output, each.written)
-        found["paraphrases"].append([*score.counts, *score.totals, score.sys_len, score.ref_len])
+            counted[name].append(count)
+        counted["own"].append(bleu_counts(sentence(held.text), sentence(output)).ravel())
+        score = metric.sentence_score(output, held.written)
+        counted["paraphrases"].append([*score.counts, *score.totals, score.sys_len, score.ref_len])
     if scores is not None:
         cosines = np.zeros(len(pairs))
         if written.any():
             cosines[written] = scores([pair for pair in pairs if pair[1]])
-        found |= {"scored": written, "cosine": cosines}
+        counted |= {"scored": written, "cosine": cosines}
     if checker is not None:
         known = np.array([bool(checker.parse(text)) for text, _ in pairs])
         exact = [checker.same_meaning(*pair) for pair in pairs]
-        found |= {"known": known, "exact": known & np.array(exact, bool)}
-    return {name: np.asarray(values, np.float64) for name, values in found.items()}
+        counted |= {"known": known, "exact": known & np.array(exact, bool)}
+    return {name: np.asarray(values, np.float64) for name, values in counted.items()}
 
 
 def _ratio(sums: Sums, numerator: int, denominator: int, factor: float = 1.0) -> Sums:
@@ -191,7 +191,7 @@ def figures(counted: dict[str, Sums], samples: int, seed: int) -> dict[str, Any]
     if "known" in counted:
         wanted["exact_meaning"] = share("exact", "known", 100.0)
     drawn = np.concatenate(list(resampled(table, samples, seed)))
-    found: dict[str, Any] = {
+    measured: dict[str, Any] = {
         "sentences": len(table),
         "empty": int(counted["empty"].sum()),
         "known": int(counted["known"].sum()) if "known" in counted else 0,
@@ -202,89 +202,76 @@ def figures(counted: dict[str, Sums], samples: int, seed: int) -> dict[str, Any]
         if np.isfinite(value):
             values = figure(drawn)
             bounds = interval(values[np.isfinite(values)])
-            found[name] = {"value": round(value, DECIMALS), **bounds}
-    return found
+            measured[name] = {"value": round(value, DECIMALS), **bounds}
+    return measured
 
 
-def measure(config: dict[str, Any], folder: Path, shards: list[Path], output: Path) -> None:
-    """Judge a rewriter; write its outputs, its figures and their record.
+def output_lines(sentences: Sequence[HeldOut], outputs: Mapping[str, Sequence[str]]) -> str:
+    """Return each sentence as a line of JSON, with what was written for it by each search."""
+    rows = (
+        {
+            "id": held.id,
+            "text": held.text,
+            "written": held.written,
+            **{search: texts[place] for search, texts in outputs.items()},
+        }
+        for place, held in enumerate(sentences)
+    )
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def measure(
+    config: dict[str, Any],
+    model: Path,
+    folder: Path,
+    shards: int,
+    output: Path,
+    threads: int = 1,
+    device: Device = "auto",
+) -> None:
+    """Judge a rewriter by its held-out references.
 
     Args:
-        config: `beam`, `bootstrap`, `language`, `testbed` (whether exact meanings are known),
-            `seed` and `device`; `templates` where it reads them: all are left free.
-        folder: of the rewriter.
-        shards: of its pairs.
-        output: the file of outputs; the figures stand beside it.
+        config: `beam`, `bootstrap`, `language`, `testbed` (whether exact meanings are known) and
+            `seed`; `templates` where it reads them: all are left free.
+        model: folder of the rewriter.
+        folder: of the shards of its pairs.
+        shards: their number.
+        output: the file of outputs; the figures stand beside it, and their record.
+        threads: of torch.
+        device: to compute on.
 
     Raises:
         InputError: a file is damaged.
     """
-    verify(folder / "model.json")
-    sentences = held_out(Input(shards, PairRow).rows().items, config["seed"])
-    model = load_model(folder, config["device"])
-    inputs = [each.text for each in sentences]
-    if config.get("templates"):
-        inputs = [prefixed(None, text) for text in inputs]
-    scores = meaning_scores(config["language"], config["device"])
+    torch.set_num_threads(threads)
+    chosen = choose_device(device).type
+    verify(model / "model.json")
+    rows = Input(shard_paths(folder, shards), PairRow).rows().items
+    sentences = held_out(rows, config["seed"])
+    loaded = load_model(model, chosen)
+    read = [held.text for held in sentences]
+    inputs = [prefixed(None, text) for text in read] if config.get("templates") else read
+    scores = meaning_scores(config["language"], chosen)
     checker = Checker() if config["testbed"] else None
     beams = {"greedy": 1, "beam": config["beam"]}
-    outputs, found = {}, {}
+    outputs, measured = {}, {}
     for name, beam in beams.items():
-        texts = rewritten(model, folder, inputs, beam)
+        texts = rewritten(loaded, model, inputs, beam)
         counted = columns(sentences, texts, scores, checker)
-        pairs = list(zip((each.text for each in sentences), texts, strict=True))
         outputs[name] = texts
-        found[name] = {
+        measured[name] = {
             "beam_size": beam,
             **figures(counted, config["bootstrap"], config["seed"]),
-            "modified_bleu": modified_bleu(pairs),
+            "modified_bleu": modified_bleu(list(zip(read, texts, strict=True))),
         }
-    lines = (
-        {
-            "id": each.id,
-            "text": each.text,
-            "written": each.written,
-            **{name: texts[place] for name, texts in outputs.items()},
-        }
-        for place, each in enumerate(sentences)
-    )
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    write_text(output, text)
+    write_text(output, output_lines(sentences, outputs))
     beside = output.with_name(MEASURES)
-    write_json(beside, found)
+    write_json(beside, measured)
     write_record(output, len(sentences), len(sentences), {}, files=[output, beside])
 
 
-def parse(parser: argparse.ArgumentParser, argv: list[str] | None) -> argparse.Namespace:
-    """Add the options of a command that judges a rewriter, parse, and set torch's threads.
-
-    Args:
-        parser: with the options that only this command has.
-        argv: the command line; None for that of the process.
-
-    Returns:
-        The arguments; `shards` are the paths of the pairs, `device` is the one to take.
-    """
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--model", type=Path, required=True, help="folder of the rewriter")
-    parser.add_argument("--folder", type=Path, required=True, help="shards of its pairs")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    torch.set_num_threads(arguments.threads)
-    arguments.shards = shard_paths(arguments.folder, arguments.shards)
-    arguments.device = choose_device(arguments.device).type
-    return arguments
-
-
-def main(argv: list[str] | None = None) -> None:
-    """Judge a rewriter by its held-out references."""
-    arguments = parse(argparse.ArgumentParser(description=main.__doc__), argv)
-    config = {**arguments.config, "device": arguments.device}
-    measure(config, arguments.model, arguments.shards, arguments.output)
-
+main = command(measure)
 
 if __name__ == "__main__":
     run(main)

@@ -1,14 +1,16 @@
 """Measure how well a rewriter follows templates, on held-out pairs (docs/rewrite-kinds.md)."""
 
-import argparse
 import heapq
 from collections.abc import Iterator, Sequence
 from math import nan
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
-from workflow_scripts.core.device import choose_device
+import torch
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.input_files import unchanged
@@ -20,14 +22,14 @@ from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
-from workflow_scripts.nmt.options import SEARCH_BATCH, parse_with_compute
+from workflow_scripts.nmt.options import SEARCHED_ROWS
 from workflow_scripts.nmt.pieces import source_coder, target_coder
 from workflow_scripts.plan.catalogues.rewriters import TEST
 from workflow_scripts.stages.rewrite import control
 from workflow_scripts.stages.rewrite.control import Answer, Output, Parse, Score, Scores, Search
-from workflow_scripts.stages.rewrite.control_report import ANSWERS, RESULTS
+from workflow_scripts.stages.rewrite.control_report import RESULTS
 from workflow_scripts.stages.rewrite.measure import meaning_scores
-from workflow_scripts.stages.rewrite.syntax_templates import TABLE, Template, prefixed, read_table
+from workflow_scripts.stages.rewrite.syntax_templates import Template, prefixed, read_table
 from workflow_scripts.stages.rewrite.template_pairs import Parsed, joined, swapped
 from workflow_scripts.stages.syntax.parser import Parser
 from workflow_scripts.testbed.checker import Checker
@@ -36,8 +38,20 @@ from workflow_scripts.testbed.checker import Checker
 _SHOWN = 10
 _PARSED_AT_ONCE = 512
 _COLUMNS = (
-    *("setting", "id", "original", "own_template", "asked", "read"),
-    *("paraphrase", "nll", "template", "met", "best", "best_nll", "best_template", "met_best"),
+    "setting",
+    "id",
+    "original",
+    "own_template",
+    "asked",
+    "read",
+    "paraphrase",
+    "nll",
+    "template",
+    "met",
+    "best",
+    "best_nll",
+    "best_template",
+    "met_best",
 )
 
 
@@ -63,16 +77,16 @@ def held_out(
                     yield swapped(pair, settings["seed"]) if settings["swap"] else pair
 
     seed = settings["seed"]
-    found = heapq.nsmallest(
+    sample = heapq.nsmallest(
         settings["sentences"],
         every(),
         key=lambda pair: (fraction(seed, "control", pair.row["id"]), pair.row["id"]),
     )
-    if not found:
+    if not sample:
         raise InputError(
             "no held-out pair has two texts with different templates: raise held_out.test"
         )
-    return found
+    return sample
 
 
 def searcher(folder: Path, beam: int, batch_rows: int, device: str) -> Search:
@@ -133,7 +147,7 @@ def scorers(language: str, testbed: bool, device: str) -> dict[str, Score]:
         device: of torch.
     """
     cosine = meaning_scores(language, device)
-    found: dict[str, Score] = {} if cosine is None else {"cosine": cosine}
+    scores: dict[str, Score] = {} if cosine is None else {"cosine": cosine}
     if testbed:
         checker = Checker()
 
@@ -143,15 +157,20 @@ def scorers(language: str, testbed: bool, device: str) -> dict[str, Score]:
                 for pair in pairs
             ]
 
-        found["exact"] = exact
-    return found
+        scores["exact"] = exact
+    return scores
 
 
 def line(answer: Answer, scores: Scores) -> list[str]:
     """Return the fields of an answer in the table: `_COLUMNS`, then two of each score."""
     asked = answer.question
     return [
-        *(asked.setting, asked.id, asked.sentence, asked.own, asked.asked, asked.read or ""),
+        asked.setting,
+        asked.id,
+        asked.sentence,
+        asked.own,
+        asked.asked,
+        asked.read or "",
         *_fields(answer.first),
         str(int(answer.met)),
         *_fields(answer.best),
@@ -175,85 +194,69 @@ def _number(value: float | None) -> str:
 
 
 def results(
-    found: Sequence[Answer], scores: Scores, frequent: Sequence[Template], config: dict[str, Any]
+    answers: Sequence[Answer], scores: Scores, frequent: Sequence[Template], config: dict[str, Any]
 ) -> dict[str, Any]:
     """Return all measures: of the settings, by template, and some examples."""
-    scores.learn(found)
+    scores.learn(answers)
     return {
         "beam_size": config["beam"],
-        "settings": control.measures(found, scores, config["bootstrap"], config["seed"]),
-        "templates": control.by_template(found, frequent, scores),
-        "examples": control.examples(found, _SHOWN),
+        "settings": control.measures(answers, scores, config["bootstrap"], config["seed"]),
+        "templates": control.by_template(answers, frequent, scores),
+        "examples": control.examples(answers, _SHOWN),
     }
 
 
 def measure(
     config: dict[str, Any],
     model: Path,
-    pairs: list[Path],
-    trees: list[Path],
-    table: Path,
+    pairs: Path,
+    trees: Path,
+    templates: Path,
+    shards: int,
     output: Path,
-    compute: dict[str, Any],
+    inputs: dict[str, str] | None = None,
+    batch_rows: int = SEARCHED_ROWS,
+    threads: int = 1,
+    device: Device = "auto",
 ) -> None:
-    """Ask a rewriter for templates; write its answers, the measures and their record.
+    """Measure how well a rewriter follows templates.
 
     Args:
         config: `parser` (folder, package, language), `most` (templates), `sentences`, `beam`,
             `swap`, `bootstrap`, `language`, `testbed` and `seed`.
         model: folder of the rewriter.
-        pairs: shards of its pairs, without templates.
-        trees: shards of their trees.
-        table: of its templates.
-        output: the folder to write.
-        compute: `device`, `batch_rows`, and `inputs`, the hashes of the parser's files.
+        pairs: the folder of the shards of its pairs, without templates.
+        trees: the folder of the shards of their trees.
+        templates: the table of its templates.
+        shards: the number of shards.
+        output: the table of answers; the measures stand beside it, and their record.
+        inputs: the hashes of the parser's files, by path.
+        batch_rows: hypotheses at once.
+        threads: of torch.
+        device: to compute on.
 
     Raises:
         InputError: a file is damaged, or no held-out pair is of use.
     """
-    device = compute["device"]
-    verify(table)
-    frequent = read_table(table)[: config["most"]]
-    asked = list(control.questions(held_out(pairs, trees, config), frequent))
-    search = searcher(model, config["beam"], compute["batch_rows"], device)
-    parse = parses(config["parser"], device, compute["inputs"])
-    found = control.answers(asked, search, parse)
-    scores = Scores(scorers(config["language"], config["testbed"], device))
-    measured = results(found, scores, frequent, config)
+    torch.set_num_threads(threads)
+    chosen = choose_device(device).type
+    verify(templates)
+    frequent = read_table(templates)[: config["most"]]
+    judged = held_out(shard_paths(pairs, shards), shard_paths(trees, shards), config)
+    asked = list(control.questions(judged, frequent))
+    search = searcher(model, config["beam"], batch_rows, chosen)
+    answered = control.answers(asked, search, parses(config["parser"], chosen, inputs or {}))
+    scores = Scores(scorers(config["language"], config["testbed"], chosen))
+    measured = results(answered, scores, frequent, config)
     header = [*_COLUMNS, *(f"{name}{end}" for name in scores.scorers for end in ("", "_best"))]
-    rows = one_line(line(answer, scores) for answer in found)
-    write_text(output / ANSWERS, table_text(header, rows))
-    write_json(output / RESULTS, measured)
-    files = [output / ANSWERS, output / RESULTS]
-    write_record(output / ANSWERS, len(found), len(found), {}, files=files)
+    rows = one_line(line(answer, scores) for answer in answered)
+    write_text(output, table_text(header, rows))
+    beside = output.with_name(RESULTS)
+    write_json(beside, measured)
+    write_record(output, len(answered), len(answered), {}, files=[output, beside])
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Measure how well a rewriter follows templates."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--model", type=Path, required=True, help="folder of the rewriter")
-    parser.add_argument("--pairs", type=Path, required=True, help="folder of shards of its pairs")
-    parser.add_argument("--trees", type=Path, required=True, help="folder of shards of trees")
-    parser.add_argument("--templates", type=Path, required=True, help=f"folder with {TABLE}")
-    parser.add_argument("--shards", type=int, required=True)
-    add_inputs(parser)
-    parser.add_argument("--output", type=Path, required=True, help="the folder to write")
-    arguments = parse_with_compute(parser, argv, SEARCH_BATCH)
-    measure(
-        arguments.config,
-        arguments.model,
-        shard_paths(arguments.pairs, arguments.shards),
-        shard_paths(arguments.trees, arguments.shards),
-        arguments.templates / TABLE,
-        arguments.output,
-        {
-            "device": choose_device(arguments.device).type,
-            "batch_rows": arguments.batch_rows,
-            "inputs": arguments.inputs,
-        },
-    )
-
+main = command(measure)
 
 if __name__ == "__main__":
     run(main)

@@ -10,8 +10,10 @@ from typing import Any
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
+from workflow_scripts.core.files.model_folder import model_files
 from workflow_scripts.core.suggestion import suggestion
-from workflow_scripts.nmt.kinds import model_files
+from workflow_scripts.encoding.interface import Encoder
+from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.precision import PRECISIONS
 from workflow_scripts.nmt.raw import coders
@@ -20,8 +22,6 @@ from workflow_scripts.plan.config import Config
 from workflow_scripts.plan.run.run_folders import link_name, read_config, run_folder
 from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.generate.variants import SetMaker, set_maker
-from workflow_scripts.stages.judge.features.feature import Encoder
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.stages.rewrite.requests import RequestError
 from workflow_scripts.stages.rewrite.rewriter import Rewriter, Settings
 from workflow_scripts.stages.rewrite.syntax_templates import TABLE, known

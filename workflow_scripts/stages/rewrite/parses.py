@@ -4,20 +4,22 @@ The parser and its job are those of the stage `syntax`. A row of trees has the t
 is written as `reference`, and that of the text that is read alone in `paraphrases`.
 """
 
-import argparse
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
+import torch
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.rows import PairRow, TreesRow
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
-from workflow_scripts.nmt.options import parse_with_compute
 from workflow_scripts.stages.syntax.parser import Parser
-from workflow_scripts.stages.syntax.shard import BATCH, WINDOW
+from workflow_scripts.stages.syntax.shard import WINDOW
 
 Parse = Callable[[list[str]], list[str | None]]
 
@@ -39,29 +41,30 @@ def parse_pairs(rows: list[PairRow], parse: Parse) -> list[TreesRow]:
 
 
 def parse_shard(
+    config: dict[str, Any],
     pairs: Path,
     output: Path,
-    config: dict[str, Any],
-    device: str,
-    batch: int,
-    inputs: dict[str, str],
+    inputs: dict[str, str] | None = None,
+    device: Device = "auto",
+    threads: int = 1,
 ) -> None:
-    """Stream a shard of pairs into a shard of trees with its record.
+    """Parse both texts of the pairs of a shard with Stanza.
 
     Args:
-        pairs: the shard.
-        output: to write.
         config: `folder`, `package` and `language` of the parser.
-        device: of torch.
-        batch: sentences parsed at once.
-        inputs: the hashes of the parser's files, which are read at the start.
+        pairs: the shard.
+        output: the shard of trees, beside which its record is written.
+        inputs: the hashes of the parser's files, which are read at the start, by path.
+        device: to compute on.
+        threads: of torch.
 
     Raises:
         InputError: the shard or the parser's folder is not what it should be.
     """
+    torch.set_num_threads(threads)
     stream = Input(pairs, PairRow).rows(batch_size=WINDOW)
-    with unchanged(inputs):
-        parser = Parser(config["folder"], config["language"], config["package"], device, batch)
+    with unchanged(inputs or {}):
+        parser = Parser(config["folder"], config["language"], config["package"], device)
     total: Counter[str] = Counter()
 
     def parsed(rows: Iterator[PairRow]) -> Iterator[TreesRow]:
@@ -77,23 +80,7 @@ def parse_shard(
     )
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Parse both texts of the pairs of a shard with Stanza."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--input", type=Path, required=True, help="shard of pairs")
-    add_inputs(parser)
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parse_with_compute(parser, argv, BATCH)
-    parse_shard(
-        arguments.input,
-        arguments.output,
-        arguments.config,
-        arguments.device,
-        arguments.batch_sentences,
-        arguments.inputs,
-    )
-
+main = command(parse_shard)
 
 if __name__ == "__main__":
     run(main)

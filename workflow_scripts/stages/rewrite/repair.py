@@ -5,19 +5,21 @@ spelling corrector, and whoever does nothing are judged by the words that they t
 (docs/rewrite-kinds.md).
 """
 
-import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.lines import read_lines
-from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.core.files.tsv import one_line, table_text
@@ -29,7 +31,7 @@ from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.plan.catalogues.rewriters import KINDS
 from workflow_scripts.stages.generate.constraint_words import split_word
 from workflow_scripts.stages.rewrite.corrector import Corrector, corrects
-from workflow_scripts.stages.rewrite.measure import held_out, parse, rewritten
+from workflow_scripts.stages.rewrite.measure import held_out, rewritten
 from workflow_scripts.stages.rewrite.noising import Damage, damage_once
 from workflow_scripts.stages.rewrite.restoration import restoration
 from workflow_scripts.stages.rewrite.results import REPAIR
@@ -80,9 +82,9 @@ def items(
     for identifier, text in sentences:
         yield Item(identifier, NONE, text, text, ())
         for kind in kinds:
-            found = damage_once(text, language, kind, seed, "repair", identifier)
-            if found:
-                yield Item(identifier, kind, text, *found)
+            damaged = damage_once(text, language, kind, seed, "repair", identifier)
+            if damaged:
+                yield Item(identifier, kind, text, *damaged)
         if listed and (item := _misspelt(identifier, text, listed, seed)):
             yield item
 
@@ -92,13 +94,13 @@ def _misspelt(
 ) -> Item | None:
     """Return a sentence with one word misspelt as somebody did it; None if none is in the list."""
     parts = text.split(" ")
-    found = {place: word for place, part in enumerate(parts) if (word := split_word(part))}
-    places = [place for place, word in found.items() if word.text.lower() in listed]
+    words = {place: word for place, part in enumerate(parts) if (word := split_word(part))}
+    places = [place for place, word in words.items() if word.text.lower() in listed]
     if not places:
         return None
     random = generator(seed, LISTED, identifier)
     place = places[int(random.integers(len(places)))]
-    old, word = parts[place], found[place]
+    old, word = parts[place], words[place]
     options = listed[word.text.lower()]
     new = like(options[int(random.integers(len(options)))], word.text)
     parts[place] = word.lead + new + old[len(word.lead) + len(word.text) :]
@@ -116,29 +118,29 @@ def read_misspellings(path: Path) -> dict[str, list[str]]:
     Raises:
         InputError: a line is of another form, or no line is left.
     """
-    found: dict[str, list[str]] = {}
+    wrong_by_right: dict[str, list[str]] = {}
     for number, line in enumerate(read_lines(path), start=1):
         wrong, arrow, right = line.partition("->")
         if not (arrow and wrong and right):
             raise InputError(f"{path}, line {number}: it is not of the form wrong->right: {line}")
         if wrong.isalpha() and right.isalpha():
-            found.setdefault(right.lower(), []).append(wrong.lower())
-    if not found:
+            wrong_by_right.setdefault(right.lower(), []).append(wrong.lower())
+    if not wrong_by_right:
         raise InputError(f"{path}: no line has one word for one word")
-    return found
+    return wrong_by_right
 
 
 def counts(item: Item, output: str, checker: Checker | None) -> list[int]:
     """Return what is counted of one output, as `_COUNTS` names it."""
-    found = restoration(item.undamaged, item.damages, output)
+    restored = restoration(item.undamaged, item.damages, output)
     meaning = checker is not None and checker.same_meaning(item.undamaged, output)
     return [
         1,
-        found.damages,
-        found.repaired,
-        found.clean,
-        found.kept,
-        int(found.exact),
+        restored.damages,
+        restored.repaired,
+        restored.clean,
+        restored.kept,
+        int(restored.exact),
         int(meaning),
     ]
 
@@ -164,7 +166,7 @@ def figures(
     """
     number = {identifier: row for row, identifier in enumerate(dict.fromkeys(i.id for i in done))}
     kinds = list(dict.fromkeys(item.kind for item in done))
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    shares: dict[str, dict[str, dict[str, Any]]] = {}
     for method, texts in outputs.items():
         sums = {kind: np.zeros((len(number), len(_COUNTS))) for kind in (*kinds, ALL)}
         for item, text in zip(done, texts, strict=True):
@@ -172,35 +174,35 @@ def figures(
             sums[item.kind][number[item.id]] += counted
             if item.kind in KINDS:
                 sums[ALL][number[item.id]] += counted
-        found[method] = {
+        shares[method] = {
             kind: _shares(table, checker is not None, samples, seed)
             for kind, table in sums.items()
             if table.any()
         }
-    return found
+    return shares
 
 
 def _shares(table: NDArray[np.float64], meanings: bool, samples: int, seed: int) -> dict[str, Any]:
     total = table.sum(axis=0)
-    found: dict[str, Any] = {"sentences": int(total[0])}
+    shares: dict[str, Any] = {"sentences": int(total[0])}
     drawn = np.concatenate(list(resampled(table, samples, seed)))
     for name, (part, whole) in _SHARES.items():
         top, bottom = _COUNTS.index(part), _COUNTS.index(whole)
         if not total[bottom] or (name == "same_meaning" and not meanings):
-            found[name] = None
+            shares[name] = None
             continue
         counted = drawn[drawn[:, bottom] > 0]
-        found[name] = {
+        shares[name] = {
             "value": round(100.0 * total[top] / total[bottom], DECIMALS),
             **interval(100.0 * counted[:, top] / counted[:, bottom]),
         }
-    return found
+    return shares
 
 
 def examples(done: Sequence[Item], outputs: Sequence[str], seed: int) -> list[dict[str, str]]:
     """Return damaged sentences and what became of them, drawn whether repaired or not.
 
-    That is the form of Table 12 of Wieting and Gimpel (2018); the kinds take turns.
+    Their form is that of Table 12 of Wieting and Gimpel (2018); the kinds take turns.
     """
     pairs = [(item, out) for item, out in zip(done, outputs, strict=True) if item.kind != NONE]
     drawn = sorted(pairs, key=lambda pair: fraction(seed, "example", pair[0].kind, pair[0].id))
@@ -231,7 +233,7 @@ def table(done: Sequence[Item], outputs: Mapping[str, Sequence[str]]) -> str:
         repaired = [restoration(item.undamaged, item.damages, text).repaired for text in texts]
         marks = [str(number) if item.damages else "" for number in repaired]
         rows.append([item.id, item.kind, item.undamaged, item.text, *texts, *marks])
-    columns = [*header, *methods, *(f"{each}_repaired" for each in methods)]
+    columns = [*header, *methods, *(f"{method}_repaired" for method in methods)]
     return table_text(columns, one_line(rows))
 
 
@@ -282,25 +284,45 @@ def repair(
     write_record(output, len(done), len(done), {}, files=[output, beside])
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Measure how a rewriter with noise repairs known damage on its held-out sentences."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--misspellings", type=Path, help="lines wrong->right: one kind more")
-    arguments = parse(parser, argv)
-    config, folder = arguments.config, arguments.model
-    verify(folder / "model.json")
-    listed = read_misspellings(arguments.misspellings) if arguments.misspellings else None
-    rows = Input(arguments.shards, PairRow).rows()
-    sentences = [(each.id, each.text) for each in held_out(rows.items, config["seed"])]
-    model = load_model(folder, arguments.device)
-    repair(
-        config,
-        sentences,
-        lambda texts: rewritten(model, folder, texts, config["beam"]),
-        listed,
-        arguments.output,
-    )
+def repair_held_out(
+    config: dict[str, Any],
+    model: Path,
+    folder: Path,
+    shards: int,
+    output: Path,
+    misspellings: Path | None = None,
+    threads: int = 1,
+    device: Device = "auto",
+) -> None:
+    """Measure how a rewriter with noise repairs known damage on its held-out sentences.
 
+    Args:
+        config: `beam`, and what `repair` asks for.
+        model: folder of the rewriter.
+        folder: of the shards of its pairs.
+        shards: their number.
+        output: the table of sentences; the figures stand beside it.
+        misspellings: lines wrong->right: one kind more.
+        threads: of torch.
+        device: to compute on.
+
+    Raises:
+        InputError: a file is damaged; see `repair`.
+    """
+    torch.set_num_threads(threads)
+    verify(model / "model.json")
+    listed = None if misspellings is None else read_misspellings(misspellings)
+    rows = Input(shard_paths(folder, shards), PairRow).rows()
+    sentences = [(each.id, each.text) for each in held_out(rows.items, config["seed"])]
+    loaded = load_model(model, device)
+
+    def rewrite(texts: Sequence[str]) -> list[str]:
+        return rewritten(loaded, model, texts, config["beam"])
+
+    repair(config, sentences, rewrite, listed, output)
+
+
+main = command(repair_held_out)
 
 if __name__ == "__main__":
     run(main)

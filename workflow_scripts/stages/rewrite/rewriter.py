@@ -14,6 +14,7 @@ import numpy as np
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.text.normalisation import letters_and_digits, written_without_blanks
+from workflow_scripts.encoding.interface import Encoder
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.model import Model
@@ -26,7 +27,6 @@ from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 from workflow_scripts.stages.generate.inflection import inflections
 from workflow_scripts.stages.generate.variants import SetMaker
 from workflow_scripts.stages.judge.features import FEATURES, Models
-from workflow_scripts.stages.judge.features.feature import Encoder
 from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.rewrite.requests import (
     MOST_RESULTS,

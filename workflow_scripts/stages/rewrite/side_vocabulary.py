@@ -1,10 +1,10 @@
 """Make the SentencePiece model of one side of a rewriter, or take that of a translation model."""
 
-import argparse
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import copy_file
 from workflow_scripts.core.files.manifest import shard_paths, verify, verify_file, write_record
@@ -69,29 +69,39 @@ def symbols(table: Path) -> list[str]:
     )
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Make the SentencePiece model of one side of a rewriter."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--folder", type=Path, required=True, help="shards of pairs")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--taken", type=Path, help="folder of the model whose vocabulary is taken")
-    parser.add_argument("--templates", type=Path, help="table of templates, which get symbols")
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args(argv)
-    if arguments.taken is not None:
-        if arguments.templates is not None:
-            taken = arguments.taken / "reference.model"
-            verify_file(taken, "model")
-            check_spells(taken, symbols(arguments.templates), arguments.taken)
-        take(arguments.taken, arguments.output)
-    else:
-        paths = shard_paths(arguments.folder, arguments.shards)
-        config = arguments.config
-        if arguments.templates is not None:
-            config = {**config, "symbols": symbols(arguments.templates)}
-        train(config, paths, arguments.output)
+def make_vocabulary(
+    config: dict[str, Any],
+    folder: Path,
+    shards: int,
+    output: Path,
+    taken: Path | None = None,
+    templates: Path | None = None,
+) -> None:
+    """Make the SentencePiece model of one side of a rewriter.
 
+    Args:
+        config: of the side.
+        folder: of the shards of pairs.
+        shards: their number.
+        output: the SentencePiece model.
+        taken: the folder of the model whose vocabulary is taken, if it is.
+        templates: the table of templates, which get symbols.
+
+    Raises:
+        InputError: see `train`, `check_spells` and `symbols`; a file is missing or damaged.
+    """
+    if taken is not None:
+        if templates is not None:
+            model = taken / "reference.model"
+            verify_file(model, "model")
+            check_spells(model, symbols(templates), taken)
+        take(taken, output)
+    else:
+        of_templates = {} if templates is None else {"symbols": symbols(templates)}
+        train({**config, **of_templates}, shard_paths(folder, shards), output)
+
+
+main = command(make_vocabulary)
 
 if __name__ == "__main__":
     run(main)

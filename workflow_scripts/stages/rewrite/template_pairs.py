@@ -5,14 +5,14 @@ from them, and input and target are swapped at random (Iyyer et al., 2018, as th
 ParaNMT-50M was used). The templates of the targets are counted.
 """
 
-import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths, write_record
 from workflow_scripts.core.files.rows import PairRow, TreesRow
@@ -152,29 +152,31 @@ class Shard:
 
 
 def write_pairs(
-    pairs: list[Path], trees: list[Path], output: Path, settings: dict[str, Any]
+    config: dict[str, Any], pairs: Path, trees: Path, shards: int, output: Path
 ) -> None:
-    """Write the shards of pairs with templates, and the table of templates, with their records.
+    """Put templates in front of what a rewriter reads, and count them in a table.
 
     The record of the table counts what all shards have: `rows` and `references` of each split, and
     the rows that are `left_out`, by reason.
 
     Args:
-        pairs: shards of pairs.
-        trees: shards of their trees, in the same order.
-        output: the folder to write.
-        settings: `swap`: whether sides are exchanged at random; `free`; `seed`; `equal`: the share
+        config: `swap`: whether sides are exchanged at random; `free`; `seed`; `equal`: the share
             of the training pairs of equal templates that is kept.
+        pairs: the folder of the shards of pairs.
+        trees: the folder of the shards of their trees.
+        shards: their number.
+        output: the folder to write: shards of pairs with templates, and the table, with their
+            records.
 
     Raises:
         InputError: a file is damaged, or no pair is left to train on or to validate on.
     """
     count = syntax_templates.Count()
     splits, references, left_out = Counter[str](), Counter[str](), Counter[str]()
-    for path, parsed in zip(pairs, trees, strict=True):
+    for path, parsed in zip(shard_paths(pairs, shards), shard_paths(trees, shards), strict=True):
         tally = Tally()
         rows = Input(parsed, TreesRow).rows()
-        work = Shard(rows.items, settings, tally, count)
+        work = Shard(rows.items, config, tally, count)
         stream: Stream[PairRow] = Input(path, PairRow).rows()
         name = f"templates {path.stem}"
         write_shard(stream, work, output / path.name, PairRow, name, tally)
@@ -191,31 +193,19 @@ def write_pairs(
             "no pair is left to validate on: the texts of all held-out pairs have the same top two "
             "levels, or no tree; raise held_out.dev"
         )
-    found = count.templates()
-    syntax_templates.write_table(output / syntax_templates.TABLE, found)
+    templates = count.templates()
+    syntax_templates.write_table(output / syntax_templates.TABLE, templates)
     extra = {
-        **{"templates": len(found), "labels": len(syntax_templates.known_labels(found))},
-        **{"rows": dict(splits), "references": dict(references), "left_out": dict(left_out)},
+        "templates": len(templates),
+        "labels": len(syntax_templates.known_labels(templates)),
+        "rows": dict(splits),
+        "references": dict(references),
+        "left_out": dict(left_out),
     }
     write_record(output / syntax_templates.TABLE, len(count), len(count), {}, extra)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Put templates in front of what a rewriter reads, and count them."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--pairs", type=Path, required=True, help="folder of shards of pairs")
-    parser.add_argument("--trees", type=Path, required=True, help="folder of shards of trees")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--output", type=Path, required=True, help="the folder to write")
-    arguments = parser.parse_args(argv)
-    write_pairs(
-        shard_paths(arguments.pairs, arguments.shards),
-        shard_paths(arguments.trees, arguments.shards),
-        arguments.output,
-        arguments.config,
-    )
-
+main = command(write_pairs)
 
 if __name__ == "__main__":
     run(main)

@@ -1,36 +1,60 @@
 """Train a rewriter with Sockeye as the stage `train` does, and say what it is: `rewriter.json`."""
 
-import argparse
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from workflow_scripts.core.cli import run
-from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.files.manifest import shard_paths
-from workflow_scripts.stages.rewrite.about import add_options, tell
+from workflow_scripts.stages.rewrite.about import tell
 from workflow_scripts.stages.train.sockeye import Task, make_model
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Train a rewriter, and measure it as any model."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    add_options(parser)
-    parser.add_argument("--source-model", type=Path, required=True)
-    parser.add_argument("--reference-model", type=Path, required=True)
-    options = parser.parse_args(argv)
+def train_rewriter(
+    config: dict[str, Any],
+    segments: Path,
+    shards: int,
+    pairs: Path,
+    source_model: Path,
+    reference_model: Path,
+    work: Path,
+    output: Path,
+    templates: Path | None = None,
+    threads: int = 1,
+    device: Device = "auto",
+) -> None:
+    """Train a rewriter, and measure it as any model.
+
+    Args:
+        config: of the unit.
+        segments: the folder of the shards of segments.
+        shards: their number.
+        pairs: the manifest of its pairs.
+        source_model: SentencePiece's.
+        reference_model: SentencePiece's.
+        work: a folder that outlives kills, from which the training goes on.
+        output: the folder of the model.
+        templates: the table of the templates that it learns.
+        threads: of torch and Sockeye.
+        device: to compute on.
+    """
     task = Task(
-        **{key: value for key, value in options.config.items() if key != "about"},
-        shards=shard_paths(options.folder, options.shards),
-        segmenters={"source": options.source_model, "reference": options.reference_model},
-        work=options.work,
-        threads=options.threads,
-        device=choose_device(options.device).type,
+        **{key: value for key, value in config.items() if key != "about"},
+        shards=shard_paths(segments, shards),
+        segmenters={"source": source_model, "reference": reference_model},
+        work=work,
+        threads=threads,
+        device=choose_device(device).type,
         mxnet_python="",
     )
-    torch.set_num_threads(options.threads)
-    make_model(task, options.output, tell(options))
+    torch.set_num_threads(threads)
+    make_model(task, output, tell(config["about"], pairs, templates, output))
 
+
+main = command(train_rewriter)
 
 if __name__ == "__main__":
     run(main)

@@ -6,7 +6,6 @@ pairs, the draw of the references, is found by passes over files, in memory for 
 are held out alone; duplicates are found shard by shard.
 """
 
-import argparse
 import functools
 import hashlib
 import sys
@@ -16,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths
 from workflow_scripts.core.files.rows import PairRow, TrainingPairRow
@@ -168,20 +168,20 @@ def directed(pair: Pair, split: str, write: list[str]) -> Iterator[PairRow]:
 
 
 def write_pairs(
-    sets: list[Path], evaluation: Path, shards: int, output: Path, settings: dict[str, Any]
+    config: dict[str, Any], training_sets: list[Path], evaluation: Path, shards: int, output: Path
 ) -> None:
-    """Write the pairs as shards, each with its record.
+    """Make the pairs of a rewriter from training sets, as shards, each with its record.
 
     A record counts pairs of the training sets; `extra` has the rows, and the pairs and references
     of each split. A reference is in one shard, with all its pairs.
 
     Args:
-        sets: files of training sets.
+        config: `write`, `held_out` (references of `dev` and `test`) and `seed`; with damage on
+            what is read, also `noise` and `language`.
+        training_sets: their files.
         evaluation: the table of sentences that the run tests on.
         shards: their number.
         output: the folder of the shards.
-        settings: `write`, `held_out` (references of `dev` and `test`) and `seed`; with damage on
-            what is read, also `noise` and `language`.
 
     Raises:
         InputError: a file is damaged, or there are too few references.
@@ -190,10 +190,10 @@ def write_pairs(
     barred = {key(text) for each in data_sets for pair in each.pairs for text in pair}
     trained, damage = 0, Counter[str]()
     with Spill(output, shards) as spill:
-        read = Input(sets, TrainingPairRow).rows()
+        read = Input(training_sets, TrainingPairRow).rows()
         for row in read.items:
             pair = Pair(row["id"], row["reference"], row["paraphrase"])
-            shard = int(fraction(settings["seed"], "shard", text_key(pair.reference)) * shards)
+            shard = int(fraction(config["seed"], "shard", text_key(pair.reference)) * shards)
             spill.add(shard, pair)
 
         def pairs_of(shard: int) -> Iterator[Pair]:
@@ -203,10 +203,10 @@ def write_pairs(
             every = (pair for shard in range(shards) for pair in pairs_of(shard))
             return (pair for pair in every if fault(pair, barred) is None)
 
-        held_out = draw(useful, settings["held_out"], settings["seed"])
+        held_out = draw(useful, config["held_out"], config["seed"])
         for shard, path in enumerate(shard_paths(output, shards)):
             tally = Tally()
-            work = Splits(settings, barred, held_out, tally)
+            work = Splits(config, barred, held_out, tally)
             write_shard(Stream(pairs_of(shard)), work, path, PairRow, f"pairs {path.stem}", tally)
             trained += tally.extra["pairs"].get(TRAIN, 0)
             damage.update(work.damage)
@@ -216,7 +216,7 @@ def write_pairs(
             "them; lower held_out, or paraphrase more references"
         )
     if missing := [
-        kind for kind in settings.get("noise", {"weights": {}})["weights"] if not damage[kind]
+        kind for kind in config.get("noise", {"weights": {}})["weights"] if not damage[kind]
     ]:
         print(
             f"warning: no sentence has a place for damage of the kinds {', '.join(missing)}; "
@@ -273,23 +273,7 @@ class Splits:
         return noisy(row, copies, language, noise, seed, self.damage)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Make the pairs of a rewriter from training sets."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--training-sets", type=Path, nargs="+", required=True)
-    parser.add_argument("--evaluation", type=Path, required=True)
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--output", type=Path, required=True, help="folder of the shards")
-    arguments = parser.parse_args(argv)
-    write_pairs(
-        arguments.training_sets,
-        arguments.evaluation,
-        arguments.shards,
-        arguments.output,
-        arguments.config,
-    )
-
+main = command(write_pairs)
 
 if __name__ == "__main__":
     run(main)

@@ -40,7 +40,7 @@ def furthest_first(distances: Distances, clusters: int) -> list[int]:
 def furthest_from_reference(distances: Distances, clusters: int) -> list[int]:
     """Return the initial medoids: the reference, then the candidates that are furthest from it.
 
-    Args and result as of `furthest_first`. A candidate that does not differ from one already chosen
+    Arguments and result are those of `furthest_first`. A candidate equal to one already chosen
     is passed over.
     """
     medoids = [0]

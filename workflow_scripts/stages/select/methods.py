@@ -21,8 +21,12 @@ NEARLY_EQUAL = "nearly_equal"  # as a better candidate, or as the reference, but
 REFERENCE_CLUSTER = "reference_cluster"  # too close to the reference
 OUTRANKED = "outranked"  # a better one of its cluster was taken, or the list was full
 REASONS = (
-    *(ABOVE_THRESHOLD, SAME_AS_REFERENCE, BELOW_PROBABILITY, NEARLY_EQUAL),
-    *(REFERENCE_CLUSTER, OUTRANKED),
+    ABOVE_THRESHOLD,
+    SAME_AS_REFERENCE,
+    BELOW_PROBABILITY,
+    NEARLY_EQUAL,
+    REFERENCE_CLUSTER,
+    OUTRANKED,
 )
 
 # What ranks candidates, best first.

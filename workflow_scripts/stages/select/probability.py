@@ -68,7 +68,7 @@ def same_candidates(path: Path, row: ScoredRow, found: JudgedRow | None) -> list
         found: the judged row in the same place, None where there is no more.
 
     Raises:
-        InputError: they are of another reference, or of other candidates.
+        InputError: they belong to another reference, or to other candidates.
     """
     if (
         found is None

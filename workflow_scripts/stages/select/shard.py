@@ -45,7 +45,7 @@ _SCORES = {"cluster": "sum", "judged": "judge", "nbest": "forward_nll", "best": 
 def read_bounds(path: Path) -> tuple[float, ProbabilityBound | None]:
     """Return the bounds of a verified threshold.json.
 
-    That are the largest sum, in nats, infinite where it has no bound; and the least probability
+    They are the largest sum, in nats, infinite where it has no bound; and the least probability
     where a judge's has one.
     """
     found = read_json(path, RECORD)

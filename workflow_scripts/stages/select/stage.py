@@ -41,7 +41,7 @@ class Select(Stage):
     def bounding(self, system: str) -> dict[str, Unit]:
         """Return what a system's threshold needs besides its scores, by the option that names it.
 
-        That is the scores of the references, the probabilities, or the judge with its labels.
+        These are the scores of the references, the probabilities, or the judge with its labels.
         """
         keep = self.settings(system)["keep"]
         found: dict[str, Unit] = {}

@@ -43,7 +43,7 @@ class Parser:
     def parse(self, texts: list[str]) -> list[str | None]:
         """Return the tree of each text in Penn Treebank brackets; a text is one sentence.
 
-        None for a text without a token, and for one that the parser finds no whole tree for.
+        None for a text without a token, or for which the parser finds no whole tree.
         """
         result: list[str | None] = [None] * len(texts)
         # A line feed would end the sentence.

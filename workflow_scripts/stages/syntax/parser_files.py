@@ -38,7 +38,7 @@ def parser_files(
 ) -> dict[str, str]:
     """Return the path of each model that Stanza loads to parse or to tag.
 
-    They are by `<processor>/<model>`.
+    The keys are `<processor>/<model>`.
 
     Args:
         folder: as `stanza.download(..., model_dir=folder)` fills it, or `syntax.train`.

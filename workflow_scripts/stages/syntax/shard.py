@@ -1,18 +1,21 @@
 """Parse the references and paraphrases of a shard; the trees are kept whole."""
 
-import argparse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
+import torch
+
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.rows import ParaphrasesRow, TreesRow
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.core.seeding import fraction
-from workflow_scripts.nmt.options import Batch, parse_with_compute
+from workflow_scripts.nmt.options import Batch
 from workflow_scripts.stages.syntax.parser import Parser
 
 # References whose sentences are parsed together: enough to fill batches of similar length.
@@ -48,8 +51,8 @@ def parse_rows(
     texts: dict[str, str | None] = {}
     for row, wanted in zip(rows, chosen, strict=True):
         if wanted:
-            found = [row["reference"], *(each["text"] for each in row["paraphrases"])]
-            texts.update(dict.fromkeys(found))
+            sentences = [row["reference"], *(each["text"] for each in row["paraphrases"])]
+            texts.update(dict.fromkeys(sentences))
     texts = dict(zip(texts, parse(list(texts)), strict=True))
     return [
         {
@@ -73,23 +76,34 @@ def parse_stream(
 
 
 def parse_shard(
-    input_path: Path,
-    output: Path,
     config: dict[str, Any],
-    device: str,
-    batch: int,
-    inputs: dict[str, str],
+    paraphrases: Path,
+    output: Path,
+    inputs: dict[str, str] | None = None,
+    device: Device = "auto",
+    batch_sentences: int = BATCH.default,
+    threads: int = 1,
 ) -> None:
-    """Stream a `paraphrases` shard into a `trees` shard with its record.
+    """Parse the references and paraphrases of a shard with Stanza.
 
-    `inputs` are the hashes of the parser's files, which are read at the start.
+    Args:
+        config: `folder`, `language` and `package` of the parser; `share` of the references that
+            are parsed, drawn by `seed`.
+        paraphrases: the `paraphrases` shard.
+        output: the `trees` shard; its record stands beside it.
+        inputs: the hashes of the parser's files, by path; they are read at the start.
+        device: that computes.
+        batch_sentences: sentences parsed at once.
+        threads: that compute.
 
     Raises:
         InputError: the shard or the parser's folder is not what it should be.
     """
-    paraphrases = Input(input_path, ParaphrasesRow).rows(COLUMNS, batch_size=WINDOW)
-    with unchanged(inputs):
-        parser = Parser(config["folder"], config["language"], config["package"], device, batch)
+    torch.set_num_threads(threads)
+    selected = Input(paraphrases, ParaphrasesRow).rows(COLUMNS, batch_size=WINDOW)
+    package = (config["folder"], config["language"], config["package"])
+    with unchanged(inputs or {}):
+        parser = Parser(*package, device, batch_sentences)
     total: Counter[str] = Counter()
 
     def parsed(rows: Iterator[ParaphrasesRow]) -> Iterator[TreesRow]:
@@ -102,27 +116,11 @@ def parse_shard(
 
     tally = Tally(extra=total)
     write_shard(
-        paraphrases, parsed, output, TreesRow, "syntax", tally, shown="written", group_rows=1024
+        selected, parsed, output, TreesRow, "syntax", tally, shown="written", group_rows=1024
     )
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Parse the references and paraphrases of a shard with Stanza."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--input", type=Path, required=True, help="shard of the select stage")
-    add_inputs(parser)
-    parser.add_argument("--output", type=Path, required=True)
-    arguments = parse_with_compute(parser, argv, BATCH)
-    parse_shard(
-        arguments.input,
-        arguments.output,
-        arguments.config,
-        arguments.device,
-        arguments.batch_sentences,
-        arguments.inputs,
-    )
-
+main = command(parse_shard)
 
 if __name__ == "__main__":
     run(main)

@@ -4,6 +4,7 @@ from typing import Any
 
 from workflow_scripts.core.files.paths import Located
 from workflow_scripts.plan import selection
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.syntax.parser_files import parser_files
@@ -49,3 +50,8 @@ class Syntax(Stage):
         part = self.config["evaluate"]["syntax"]
         language = self.config["languages"]["reference"]["code"]
         return parser_files(part["folder"], language, part["package"])
+
+    def shard_job(self, at: Wildcards) -> Job:
+        """Return the job that parses a shard."""
+        paraphrases = self.file(("select", at.system), f"{at.shard}.parquet")
+        return Job("syntax.shard", at.system, reads={"paraphrases": paraphrases}, inputs=True)

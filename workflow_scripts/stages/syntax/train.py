@@ -15,7 +15,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -122,14 +122,6 @@ def save_vectors(path: Path, sentences: list[Sentence], vectors: Path | None, se
     pretrain.save(str(path))
 
 
-def _options(**options: Any) -> list[str]:
-    """Return options as words of a command; an option with value None is a flag."""
-    words = []
-    for name, value in options.items():
-        words += [f"--{name}"] if value is None else [f"--{name}", str(value)]
-    return words
-
-
 def write_inputs(name: str, sentences: list[Sentence]) -> None:
     """Write the trainers' input files of one side, train or dev, into the working directory."""
     texts, labels = zip(*map(written, sentences), strict=True)
@@ -145,60 +137,39 @@ def train_models(language: str, settings: Settings) -> None:
 
     Only relative paths are used: Stanza writes its arguments into the models.
     """
-    common = {
-        "lang": language,
-        "shorthand": f"{language}_{NAME}",
-        "save_dir": ".",
-        "seed": settings.seed,
-        "device": "cpu",
-    }
-    write_text(Path("words.json"), "[]")  # no multi-word tokens
-    tokenizer.main(
-        _options(
-            **common,
-            **{"txt_file": "train.txt", "label_file": "train.labels"},
-            **{"dev_txt_file": "dev.txt", "dev_label_file": "dev.labels"},
-            mwt_json_file="words.json",
-            save_name="tokenize.pt",
-            **{"emb_dim": 16, "hidden_dim": 32, "batch_size": 16, "lr0": 0.01},
-            # Our parser gets single sentences, so scores of sentence ends decide nothing.
-            **{"steps": settings.tokenizer_steps, "eval_steps": settings.tokenizer_steps + 1},
-        )
+    common = (
+        f"--lang {language} --shorthand {language}_{NAME} --save_dir . --seed {settings.seed} "
+        "--device cpu"
     )
-    learned = {"wordvec_pretrain_file": "pretrain.pt"}
+    write_text(Path("words.json"), "[]")  # no multi-word tokens
+    steps = settings.tokenizer_steps
+    tokenizer.main(
+        f"{common} --save_name tokenize.pt --mwt_json_file words.json "
+        "--txt_file train.txt --label_file train.labels "
+        "--dev_txt_file dev.txt --dev_label_file dev.labels "
+        "--emb_dim 16 --hidden_dim 32 --batch_size 16 --lr0 0.01 "
+        # Our parser gets single sentences, so scores of sentence ends decide nothing.
+        f"--steps {steps} --eval_steps {steps + 1}".split()
+    )
+    steps = settings.tagger_steps
     tagger.main(
-        _options(
-            **common,
-            **learned,
-            **{"train_file": "train.conllu", "eval_file": "dev.conllu"},
-            save_name="pos.pt",
-            **{"hidden_dim": 48, "num_layers": 1, "deep_biaff_hidden_dim": 48},
-            **{"transformed_dim": 16, "tag_emb_dim": 4, "word_emb_dim": 24, "word_cutoff": 1},
-            **{"char_emb_dim": 16, "char_hidden_dim": 32},
-            **{"dropout": 0.2, "word_dropout": 0.1, "lr": 0.01, "batch_size": 30},
-            **{
-                "max_steps": settings.tagger_steps,
-                "eval_interval": max(1, settings.tagger_steps // 5),
-            },
-            fix_eval_interval=None,
-        )
+        f"{common} --save_name pos.pt --wordvec_pretrain_file pretrain.pt "
+        "--train_file train.conllu --eval_file dev.conllu "
+        "--hidden_dim 48 --num_layers 1 --deep_biaff_hidden_dim 48 --transformed_dim 16 "
+        "--tag_emb_dim 4 --word_emb_dim 24 --word_cutoff 1 --char_emb_dim 16 --char_hidden_dim 32 "
+        "--dropout 0.2 --word_dropout 0.1 --lr 0.01 --batch_size 30 "
+        f"--max_steps {steps} --eval_interval {max(1, steps // 5)} --fix_eval_interval".split()
     )
     with own_scorer():
         constituency_parser.main(
-            _options(
-                **common,
-                **learned,
-                **{"train_file": "train.mrg", "eval_file": "dev.mrg"},
-                save_name="constituency.pt",
-                # The tags of the trees are those that our tagger gives, as UPOS.
-                **{"no_retag": None, "retag_method": "upos", "no_checkpoint": None},
-                **{"hidden_size": settings.size, "num_lstm_layers": 1},
-                **{"tag_embedding_dim": 16, "delta_embedding_dim": 16},
-                **{"transition_embedding_dim": 16, "transition_hidden_size": 16},
-                **{"epochs": settings.epochs, "epoch_size": settings.epoch_trees},
-                **{"no_multistage": None, "optim": "adamw", "learning_rate": 0.003},
-                train_batch_size=20,
-            )
+            f"{common} --save_name constituency.pt --wordvec_pretrain_file pretrain.pt "
+            "--train_file train.mrg --eval_file dev.mrg --train_batch_size 20 "
+            # The tags of the trees are those that our tagger gives, as UPOS.
+            "--no_retag --retag_method upos --no_checkpoint "
+            f"--hidden_size {settings.size} --num_lstm_layers 1 --tag_embedding_dim 16 "
+            "--delta_embedding_dim 16 --transition_embedding_dim 16 --transition_hidden_size 16 "
+            f"--epochs {settings.epochs} --epoch_size {settings.epoch_trees} "
+            "--no_multistage --optim adamw --learning_rate 0.003".split()
         )
 
 
@@ -258,22 +229,15 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, required=True, help="the folder to make")
     parser.add_argument("--language", default="en", help="code of the language (en)")
     parser.add_argument("--vectors", type=Path, help="word vectors as text; none: drawn")
-    for name, default in (
-        *(("size", 128), ("tokenizer-steps", 500), ("tagger-steps", 1000)),
-        *(("epochs", 20), ("epoch-trees", 2000), ("seed", 1)),
-    ):
-        parser.add_argument(f"--{name}", type=int, default=default, help=f"({default})")
+    for field in fields(Settings):
+        option = f"--{field.name.replace('_', '-')}"
+        parser.add_argument(option, type=int, default=field.default, help=f"({field.default})")
     arguments = parser.parse_args(argv)
     train, dev = (
         [sentence(tree) for tree in read_trees(paths)] for paths in (arguments.train, arguments.dev)
     )
     settings = Settings(
-        arguments.size,
-        arguments.tokenizer_steps,
-        arguments.tagger_steps,
-        arguments.epochs,
-        arguments.epoch_trees,
-        arguments.seed,
+        **{field.name: getattr(arguments, field.name) for field in fields(Settings)}
     )
     logging.getLogger("stanza").setLevel(logging.INFO)
     build(train, dev, arguments.output, arguments.language, settings, arguments.vectors)

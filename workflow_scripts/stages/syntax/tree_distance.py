@@ -17,7 +17,7 @@ _TREES = 1 << 15
 
 
 def nested(shape: str) -> Nested:
-    """Return a truncated tree, as `trees.truncate` writes it, as apted takes it."""
+    """Return a tree as apted takes it; `trees.truncate` wrote it."""
     open_nodes = [Nested("")]
     for token in shape.replace(")", " )").split():
         if token == ")":
@@ -41,7 +41,7 @@ class TreeDistance:
         self._distance = lru_cache(_PAIRS)(self._compute)
 
     def shape(self, tree: Tree | str) -> str:
-        """Return the top of a tree, given as such or in brackets, as `between` takes it."""
+        """Return the top of a tree, which may be in brackets, as `between` takes it."""
         return truncate(parse(tree) if isinstance(tree, str) else tree, self.levels)
 
     def between(self, one: str, other: str) -> int:

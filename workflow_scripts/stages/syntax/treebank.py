@@ -13,8 +13,14 @@ _JOINED = re.compile(r"n't|['’]\w*|[^\w\s\"({\[“‘$#&*+=/<-]+", re.IGNORECA
 _JOINING = re.compile(r"[(\[{“‘$#]")
 # What the Penn Treebank writes for characters that it uses itself.
 _ESCAPED = {
-    **{"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"},
-    **{"``": '"', "''": '"'},
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LSB-": "[",
+    "-RSB-": "]",
+    "-LCB-": "{",
+    "-RCB-": "}",
+    "``": '"',
+    "''": '"',
 }
 
 

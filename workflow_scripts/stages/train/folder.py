@@ -9,7 +9,7 @@ from workflow_scripts.nmt.vocabulary import Vocabulary
 from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.train import model_checks
-from workflow_scripts.stages.train.measures import read_pieces
+from workflow_scripts.stages.train.model_quality import read_pieces
 
 # A sub-word model belongs to a vocabulary if it holds at least this share of its pieces; training
 # text need not show them all.

@@ -11,10 +11,10 @@ from typing import IO, Any
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.archive import READ_ERRORS, names, open_member
 from workflow_scripts.core.files.manifest import remedy, sha256
+from workflow_scripts.core.files.model_folder import model_files, sorted_out
 from workflow_scripts.core.files.packages import folder_in_package
 from workflow_scripts.core.files.packed import suffix_of, unpacked
 from workflow_scripts.core.files.seal import read_sealed
-from workflow_scripts.nmt.kinds import model_files, sorted_out
 
 # Names of archives; other files are the model's own, perhaps packed one by one. Some files of
 # models, .npz and weights of torch, are zip files and no archives.

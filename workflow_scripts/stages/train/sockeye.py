@@ -4,7 +4,6 @@ All work happens in a folder of its own that outlives kills; `--output` gets its
 the training is complete, and their record (`model.json`) last.
 """
 
-import argparse
 import math
 import shutil
 import sys
@@ -16,8 +15,9 @@ from typing import IO, Any
 
 import torch
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
-from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.file_lock import locked
@@ -31,7 +31,7 @@ from workflow_scripts.stages.train import (
     curve,
     data,
     folder,
-    measures,
+    model_quality,
     plans,
     process,
     snapshots,
@@ -193,7 +193,7 @@ def measure(task: Task, result: Result) -> dict[str, Any]:
         "role": task.role,
         "direction": task.direction,
         **result.metrics,
-        **measures.of_work_folder(task.work, task.device, target, counts),
+        **model_quality.of_work_folder(task.work, task.device, target, counts),
     }
 
 
@@ -234,34 +234,52 @@ def make_model(task: Task, output: Path, beside: Sequence[str] = ()) -> None:
         tidy(task.work)
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Train one translation model with Sockeye, or take over a finished one, and measure it."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    parser.add_argument("--folder", type=Path, required=True, help="shards of segments")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--source-model", type=Path, required=True)
-    parser.add_argument("--reference-model", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True, help="survives kills, resumed from")
-    add_inputs(parser)
-    parser.add_argument("--output", type=Path, required=True, help="the model folder")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    parser.add_argument("--mxnet-python", default="python3.8", help="for the backend mxnet")
-    options = parser.parse_args(argv)
-    task = Task(
-        **options.config,
-        shards=shard_paths(options.folder, options.shards),
-        segmenters={"source": options.source_model, "reference": options.reference_model},
-        work=options.work,
-        threads=options.threads,
-        device=choose_device(options.device).type,
-        mxnet_python=options.mxnet_python,
-    )
-    torch.set_num_threads(options.threads)
-    with unchanged(options.inputs):
-        make_model(task, options.output)
+def train_with_sockeye(
+    config: dict[str, Any],
+    segments: Path,
+    shards: int,
+    source_model: Path,
+    reference_model: Path,
+    work: Path,
+    output: Path,
+    inputs: dict[str, str] | None = None,
+    threads: int = 1,
+    device: Device = "auto",
+    mxnet_python: str = "python3.8",
+) -> None:
+    """Train one translation model with Sockeye, or take over a finished one, and measure it.
 
+    Args:
+        config: of the unit; see `Task`.
+        segments: the folder of the shards of segments.
+        shards: their number.
+        source_model: SentencePiece's.
+        reference_model: SentencePiece's.
+        work: a folder that outlives kills, from which the training goes on.
+        output: the folder of the model.
+        inputs: the hashes of the user's files that are read, by path.
+        threads: of torch and Sockeye.
+        device: to compute on.
+        mxnet_python: the interpreter of the backend mxnet.
+
+    Raises:
+        InputError: see `unchanged`, `train_model` and `take_over_model`.
+    """
+    task = Task(
+        **config,
+        shards=shard_paths(segments, shards),
+        segmenters={"source": source_model, "reference": reference_model},
+        work=work,
+        threads=threads,
+        device=choose_device(device).type,
+        mxnet_python=mxnet_python,
+    )
+    torch.set_num_threads(threads)
+    with unchanged(inputs or {}):
+        make_model(task, output)
+
+
+main = command(train_with_sockeye)
 
 if __name__ == "__main__":
     run(main)

@@ -6,11 +6,12 @@ from typing import Any
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import as_list
+from workflow_scripts.core.files.model_folder import SOCKEYE, model_files
 from workflow_scripts.core.files.paths import Located, file_name
-from workflow_scripts.nmt.kinds import SOCKEYE, model_files
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS, finished
 from workflow_scripts.plan.config import FILTER_ROLES
+from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.corpus.stage import Download
@@ -97,16 +98,16 @@ class Train(Stage):
 
     def _finished_settings(self, role: str, model: dict[str, Any]) -> dict[str, Any]:
         """Return what the job must know of a finished model."""
-        told = {key: value for key, value in model.items() if key not in _TOLD}
-        if not told.get("shortlist"):
-            told.pop("shortlist", None)
+        settings = {key: value for key, value in model.items() if key not in _TOLD}
+        if not settings.get("shortlist"):
+            settings.pop("shortlist", None)
         if downloads := self.downloads(role):
             kept = self.config["downloads"]
-            del told["url"], told["sha256"]
-            return {**told, "files": [Located(each.path, kept) for each in downloads]}
+            del settings["url"], settings["sha256"]
+            return {**settings, "files": [Located(download.path, kept) for download in downloads]}
         if record := self.hub_record(role):
-            return {**told, "record": Located(record, self.config["downloads"])}
-        return told
+            return {**settings, "record": Located(record, self.config["downloads"])}
+        return settings
 
     def content(self, instance: str) -> dict[str, Any]:
         settings = self.settings(instance)
@@ -117,7 +118,9 @@ class Train(Stage):
             more = {key: model[key] for key in ("tag", "shortlist") if key in model}
             settings["model"] = {**by_name, **more}
         elif "files" in model:
-            kept = [(Path(each.path).name, each.sha256) for each in self.downloads(instance)]
+            kept = [
+                (Path(download.path).name, download.sha256) for download in self.downloads(instance)
+            ]
             settings["model"] = {**model, "files": kept}
         elif "record" in model:  # the revision stands for all files, hashes only verify them
             left = ("record", "sha256")
@@ -130,11 +133,6 @@ class Train(Stage):
         key = f"models.{self.config['train']['models'][instance]}"
         return {path: self.sha256(path, key) for path in self._own_files(instance).values()}
 
-    def input_files(self, role: str) -> list[str]:
-        """Return the files that a finished model is taken over from; none of a package."""
-        record = self.hub_record(role)
-        return [record] if record else list(self.inputs(role))
-
     def _own_files(self, role: str) -> dict[str, str]:
         """Return the files of a model in a folder of the user's by what they are.
 
@@ -144,20 +142,20 @@ class Train(Stage):
         model = selection.role_model(self.config, role)
         if "folder" not in model:
             return {}
-        given = {key: model[key] for key in TEXT_MODELS if key in model}
+        text_models = {key: model[key] for key in TEXT_MODELS if key in model}
         names: tuple[str, ...] = FILES
         if selection.taken_over(self.config, role):
             where = f"models.{self.config['train']['models'][role]}"
             try:
-                found = model_files(Path(model["folder"]))
+                files = model_files(Path(model["folder"]))
             except InputError as error:
                 raise InputError(f"{where}.folder: {error}") from error
-            if found.kind != SOCKEYE and given:
-                raise InputError(f"{where}: {found.kind} brings its own text models; {_NO_TEXT}")
-            if found.kind == SOCKEYE and not given:
+            if files.kind != SOCKEYE and text_models:
+                raise InputError(f"{where}: {files.kind} brings its own text models; {_NO_TEXT}")
+            if files.kind == SOCKEYE and not text_models:
                 raise InputError(f"{where}: a model of {SOCKEYE} needs {' and '.join(TEXT_MODELS)}")
-            names = found.names
-        return {name: f"{model['folder']}/{name}" for name in names} | given
+            names = files.names
+        return {name: f"{model['folder']}/{name}" for name in names} | text_models
 
     def downloads(self, role: str) -> list[Download]:
         """Return the files of a role's model that are downloaded.
@@ -208,6 +206,47 @@ class Train(Stage):
             if (download.sha256, Path(download.path).name) == (sha256, file):
                 return download.url
         return None
+
+    def model_job(self, at: Wildcards) -> Job:
+        """Return the job that trains a model."""
+        (segments,) = self.reads(at.role)
+        folder = self.folder(at.role)
+        return Job(
+            "train.sockeye",
+            at.role,
+            reads={
+                "source_model": self.file(segments, "source.model"),
+                "reference_model": self.file(segments, "reference.model"),
+            },
+            awaits=[self.manifest(segments)],
+            options={
+                "segments": self.layout.folder(*segments),
+                "shards": self.layout.shards(*segments),
+                "work": f"{folder}/work",
+                "output": folder,
+            },
+            inputs=True,
+        )
+
+    def take_over_job(self, at: Wildcards) -> Job:
+        """Return the job that takes over a finished model.
+
+        A package is looked up by the job, in the job's own environment.
+        """
+        (pairs,) = self.reads(at.finished_role)
+        record = self.hub_record(at.finished_role)
+        return Job(
+            "train.take_over",
+            at.finished_role,
+            awaits=[self.manifest(pairs)],
+            users=[record] if record else list(self.inputs(at.finished_role)),
+            options={
+                "pairs": self.layout.folder(*pairs),
+                "shards": self.layout.shards(*pairs),
+                "output": self.folder(at.finished_role),
+            },
+            inputs=True,
+        )
 
     def _all_downloads(self) -> Iterator[Download]:
         for role in selection.roles(self.config):

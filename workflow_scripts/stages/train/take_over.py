@@ -4,7 +4,6 @@ No text is needed to train anything. The pairs that the model is measured on com
 are cut by the model's own vocabularies.
 """
 
-import argparse
 import shutil
 import sys
 from collections.abc import Iterator
@@ -15,18 +14,19 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
-from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import copy_file, write_json
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import record_path, shard_paths, verify, write_record
+from workflow_scripts.core.files.model_folder import SETTINGS, SOCKEYE, ModelFiles, model_files
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairRow, Side
 from workflow_scripts.core.progress import progress
 from workflow_scripts.nmt.inspect import read_notes
-from workflow_scripts.nmt.kinds import SETTINGS, SOCKEYE, ModelFiles, model_files
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS
 from workflow_scripts.stages.subword.segmenter import Segmenter
@@ -36,7 +36,7 @@ from workflow_scripts.stages.train import (
     direction,
     folder,
     gather,
-    measures,
+    model_quality,
     work_folder,
 )
 from workflow_scripts.stages.train.direction import Languages, TextPair
@@ -103,13 +103,13 @@ def text_models(task: Task, files: ModelFiles, target: Path) -> dict[Side, Path]
     Raises:
         InputError: a Sockeye 3 model needs keys that are not given, or another has them.
     """
-    given = [key for key in TEXT_MODELS if key in task.model]
+    keys = [key for key in TEXT_MODELS if key in task.model]
     if files.kind == SOCKEYE:
-        if len(given) < len(TEXT_MODELS):
+        if len(keys) < len(TEXT_MODELS):
             raise InputError(
                 f"the model of {task.role}: a model of {SOCKEYE} needs {' and '.join(TEXT_MODELS)}"
             )
-        return {"source": Path(task.model[given[0]]), "reference": Path(task.model[given[1]])}
+        return {"source": Path(task.model[keys[0]]), "reference": Path(task.model[keys[1]])}
     assert files.source_spm and files.target_spm
     own = (target / files.source_spm, target / files.target_spm)
     return dict(zip(task.sides, own, strict=True))
@@ -168,9 +168,9 @@ def measure(
         for given, wanted in test
     ]
     if test:
-        given = [source.pieces(pair[0]) for pair in test]
-        translated = progress(measures.translations(model, given, target), len(test), "BLEU")
-        bleu = measures.corpus_bleu(list(translated), [pair[1] for pair in test])
+        sources = [source.pieces(pair[0]) for pair in test]
+        translated = progress(model_quality.translations(model, sources, target), len(test), "BLEU")
+        bleu = model_quality.corpus_bleu(list(translated), [pair[1] for pair in test])
     return {
         "role": task.role,
         "direction": task.direction,
@@ -178,9 +178,9 @@ def measure(
         "declared": {"source": notes.source, "target": notes.target, "licence": notes.licence},
         "parameters": count_parameters(path),
         "segments": {"test": len(test)} if test else {},
-        "source_gain": None if gains is None else [round(each, 3) for each in gains],
+        "source_gain": None if gains is None else [round(gain, 3) for gain in gains],
         "validation_perplexity": None,
-        "test_perplexity": measures.perplexity(model, ids, "test") if test else None,
+        "test_perplexity": model_quality.perplexity(model, ids, "test") if test else None,
         "bleu": bleu,
     }
 
@@ -217,7 +217,7 @@ def assemble(task: Task, path: Path) -> tuple[ModelFiles, dict[Side, Path]]:
     return files, text_models(task, files, path)
 
 
-def take_over(task: Task, output: Path) -> None:
+def make_model(task: Task, output: Path) -> None:
     """Bring a finished model into the folder of its role.
 
     Raises:
@@ -239,26 +239,36 @@ def take_over(task: Task, output: Path) -> None:
         path.rmdir()
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Take over one finished translation model, and measure it."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    add_inputs(parser)
-    parser.add_argument("--folder", type=Path, required=True, help="shards of pairs")
-    parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--output", type=Path, required=True, help="the model folder")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    options = parser.parse_args(argv)
-    torch.set_num_threads(options.threads)
-    task = Task(
-        **options.config,
-        shards=shard_paths(options.folder, options.shards),
-        device=choose_device(options.device).type,
-    )
-    with unchanged(options.inputs):
-        take_over(task, options.output)
+def take_over(
+    config: dict[str, Any],
+    pairs: Path,
+    shards: int,
+    output: Path,
+    inputs: dict[str, str] | None = None,
+    threads: int = 1,
+    device: Device = "auto",
+) -> None:
+    """Take over one finished translation model, and measure it.
 
+    Args:
+        config: of the unit; see `Task`.
+        pairs: the folder of the shards of pairs.
+        shards: their number.
+        output: the folder of the model.
+        inputs: the hashes of the user's files that are read, by path.
+        threads: of torch.
+        device: to compute on.
+
+    Raises:
+        InputError: see `unchanged` and `make_model`.
+    """
+    torch.set_num_threads(threads)
+    task = Task(**config, shards=shard_paths(pairs, shards), device=choose_device(device).type)
+    with unchanged(inputs or {}):
+        make_model(task, output)
+
+
+main = command(take_over)
 
 if __name__ == "__main__":
     run(main)

@@ -5,7 +5,7 @@ from pathlib import Path
 import safetensors.torch
 from torch import Tensor
 
-from workflow_scripts.nmt.kinds import MARIAN_BINARY, MARIAN_NPZ, model_files
+from workflow_scripts.core.files.model_folder import MARIAN_BINARY, MARIAN_NPZ, model_files
 from workflow_scripts.nmt.loaders.marian_items import read_binary, read_npz
 from workflow_scripts.nmt.loaders.parameters import read_checkpoint
 

@@ -14,7 +14,7 @@ from workflow_scripts.stages.transfer.tasks import TASKS, chosen, missing
 
 
 def described(data: TaskData) -> dict[str, Any]:
-    """Return what is told of a task: rows by part, repetitions, files that are not UTF-8."""
+    """Return what is known of a task: rows by part, repetitions, files that are not UTF-8."""
     return {
         "rows": {part: len(rows) for part, rows in data.parts.items()},
         **repetitions(data),

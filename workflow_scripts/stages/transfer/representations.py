@@ -17,9 +17,9 @@ from workflow_scripts.core.files.manifest import sha256 as hash_of
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.core.files.vectors import read_vectors, summary
-from workflow_scripts.stages.embed.embedding import load as load_embedding
-from workflow_scripts.stages.embed.parts import CONFIG
-from workflow_scripts.stages.judge.sentence_vectors import load_encoder
+from workflow_scripts.encoding.embedding import load as load_embedding
+from workflow_scripts.encoding.parts import CONFIG
+from workflow_scripts.encoding.sentence_vectors import load_encoder
 from workflow_scripts.stages.transfer.classifiers import Features, Floats
 from workflow_scripts.stages.transfer.protocol import Encode
 from workflow_scripts.stages.transfer.senteval_readers import TaskData

@@ -1,6 +1,6 @@
 """Test one representation of a run on its transfer tasks: an embedding, an encoder, word vectors.
 
-An embedding is tested as it is and as it was before training. It is told how many of the tested
+An embedding is tested as it is and as it was before training. It is counted how many of the tested
 rows have a sentence of its training pairs; classes and grades are in no training pair.
 """
 
@@ -16,12 +16,11 @@ from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import TrainingPairRow
-from workflow_scripts.stages.embed.embedding import RECORD
+from workflow_scripts.encoding.interface import RECORD
+from workflow_scripts.encoding.sentence_vectors import encoder_folder
 from workflow_scripts.stages.embed.prepared import key
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
 from workflow_scripts.stages.transfer.collect import read_collected
-from workflow_scripts.stages.transfer.measure import limit_threads, over_seeds, tested
-from workflow_scripts.stages.transfer.measures import figures, gain
+from workflow_scripts.stages.transfer.measure_model import limit_threads, over_seeds, tested
 from workflow_scripts.stages.transfer.protocol import Answers, Settings
 from workflow_scripts.stages.transfer.representations import (
     Representation,
@@ -30,6 +29,7 @@ from workflow_scripts.stages.transfer.representations import (
     word_vectors,
 )
 from workflow_scripts.stages.transfer.senteval_readers import TaskData
+from workflow_scripts.stages.transfer.task_figures import figures, gain
 
 
 def states(

@@ -29,7 +29,7 @@ class Task(NamedTuple):
 
     Attributes:
         name: as in tables.
-        title: what is told apart, in words.
+        title: what its classes are, in words.
         folder: in SentEval's layout.
         files: file names by part; a part of the form `LINES` has one file for each class, from the
             last class to class 0, which is SentEval's order.

@@ -117,9 +117,9 @@ def test_a_span_begins_where_its_token_has_most_context():
 def test_answers_are_the_best_of_all_windows_and_the_least_of_no_answer():
     windows = found(question((ANSWER, START)))
     each = [
-        spans.Found(4.0, 3.0, 0, 7),
-        spans.Found(6.0, 2.0, START, START + len(ANSWER)),
-        spans.Found(5.0, 9.0, 0, 3),
+        spans.Span(4.0, 3.0, 0, 7),
+        spans.Span(6.0, 2.0, START, START + len(ANSWER)),
+        spans.Span(5.0, 9.0, 0, 3),
     ]
     texts, no_answer = spans.answers(
         [question((ANSWER, START))], list(zip(windows, each, strict=True))

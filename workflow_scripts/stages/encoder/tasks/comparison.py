@@ -4,7 +4,6 @@ Figures are means over seeds; beside them stand the deviation over seeds, and 95
 bootstrap over the examples, paired: each sample has the same examples for both and for all seeds.
 """
 
-import argparse
 import json
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -14,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import verify, write_record
@@ -170,13 +170,13 @@ def compared_part(
     for _ in range(samples):
         chosen = random.integers(count, size=count)
         for state, every in scored.items():
-            found = [
+            of_seeds = [
                 task.figures({name: values[chosen] for name, values in rows.items()})
                 for rows in every
             ]
             for name in whole[state][0]:
                 # A rare type of SQuAD's questions may be missing in a sample.
-                mean = np.mean([figures.get(name, np.nan) for figures in found])
+                mean = np.mean([figures.get(name, np.nan) for figures in of_seeds])
                 drawn[state].setdefault(name, []).append(float(mean))
     measures: dict[str, Any] = {}
     for name in next(iter(whole.values()))[0]:
@@ -208,57 +208,20 @@ def compare(answers: Mapping[str, Sequence[Answers]], config: dict[str, Any]) ->
         config: `bootstrap` and `seed`.
 
     Returns:
-        `tasks`, by name `seeds`, `counts`, `learning_rates` by state, and `parts`, by name
-        `examples`, `in_folds` and `measures`; and `missing`, the tasks without data, each with the
-        files that it needs.
+        `tasks`, by name what `compared_task` returns; and `missing`, the tasks without data, each
+        with the files that it needs.
 
     Raises:
-        InputError: the two have not the same seeds, settings and data; or the answers of one are
-            of several encoders, or of one seed twice.
+        InputError: see `compared_task`.
     """
     tasks: dict[str, Any] = {}
     for name in ENCODER_TASKS:
         own = {
-            state: sorted((each for each in every if each.task == name), key=lambda one: one.seed)
+            state: sorted((one for one in every if one.task == name), key=lambda one: one.seed)
             for state, every in answers.items()
         }
-        if not any(own.values()):
-            continue
-        seeds = {state: [each.seed for each in every] for state, every in own.items()}
-        if len({tuple(each) for each in seeds.values()}) > 1:
-            raise InputError(
-                f"{name}: the plain and the tuned encoder have different seeds ({seeds}); make "
-                "what is missing"
-            )
-        for state, group in own.items():
-            _require_one_encoder(state, group)
-        every = [each for group in own.values() for each in group]
-        _require_same(every)
-        first, task = every[0], task_of(name, {})
-        tasks[name] = {
-            "seeds": seeds[PLAIN_STATE],
-            "counts": first.counts,
-            "learning_rates": {
-                state: sorted({rate for each in group for rate in each.choices})
-                for state, group in own.items()
-            },
-            "parts": {
-                part: {
-                    "examples": len(next(iter(rows.values()))),
-                    "in_folds": first.in_folds[part],
-                    "measures": compared_part(
-                        task,
-                        {
-                            state: [each.rows[part] for each in group]
-                            for state, group in own.items()
-                        },
-                        config["bootstrap"],
-                        config["seed"],
-                    ),
-                }
-                for part, rows in first.rows.items()
-            },
-        }
+        if any(own.values()):
+            tasks[name] = compared_task(name, own, config)
     missing = {
         name: f"{files.needed()} of {files.source}"
         for name, files in ENCODER_TASKS.items()
@@ -267,31 +230,86 @@ def compare(answers: Mapping[str, Sequence[Answers]], config: dict[str, Any]) ->
     return {"tasks": tasks, "missing": missing}
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Compare what an encoder reaches in the tasks before and after it was tuned on paraphrases."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--config", type=json_argument, required=True, help="JSON")
-    for state, text in (
-        (PLAIN_STATE, "answers of the encoder as it was"),
-        (TUNED_STATE, "answers of the encoder that was tuned on paraphrases"),
-    ):
-        parser.add_argument(
-            f"--{state}", type=Path, nargs="*", default=[], metavar="FILE.jsonl", help=text
-        )
-    parser.add_argument("--output", type=Path, required=True, help="JSON")
-    arguments = parser.parse_args(argv)
-    answers = {
-        state: [read_answers(path) for path in getattr(arguments, state)]
-        for state in (PLAIN_STATE, TUNED_STATE)
-    }
-    found = compare(answers, arguments.config)
-    write_json(arguments.output, found)
-    count = sum(
-        part["examples"] for task in found["tasks"].values() for part in task["parts"].values()
-    )
-    record = arguments.output.with_name("comparison.json")
-    write_record(record, count, count, {}, files=[arguments.output])
+def compared_task(
+    name: str, states: Mapping[str, Sequence[Answers]], config: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the comparison of one task.
 
+    Args:
+        name: of the task.
+        states: the answers of each seed, in order, by state of the encoder: plain and tuned.
+        config: `bootstrap` and `seed`.
+
+    Returns:
+        `seeds`, `counts`, `learning_rates` by state, and `parts`, by name `examples`, `in_folds`
+        and `measures`.
+
+    Raises:
+        InputError: the two have not the same seeds, settings and data; or the answers of one are
+            of several encoders, or of one seed twice.
+    """
+    seeds = {state: [one.seed for one in group] for state, group in states.items()}
+    if len({tuple(numbers) for numbers in seeds.values()}) > 1:
+        raise InputError(
+            f"{name}: the plain and the tuned encoder have different seeds ({seeds}); make "
+            "what is missing"
+        )
+    for state, group in states.items():
+        _require_one_encoder(state, group)
+    every = [one for group in states.values() for one in group]
+    _require_same(every)
+    first, task = every[0], task_of(name, {})
+    return {
+        "seeds": seeds[PLAIN_STATE],
+        "counts": first.counts,
+        "learning_rates": {
+            state: sorted({rate for one in group for rate in one.choices})
+            for state, group in states.items()
+        },
+        "parts": {
+            part: {
+                "examples": len(next(iter(rows.values()))),
+                "in_folds": first.in_folds[part],
+                "measures": compared_part(
+                    task,
+                    {state: [one.rows[part] for one in group] for state, group in states.items()},
+                    config["bootstrap"],
+                    config["seed"],
+                ),
+            }
+            for part, rows in first.rows.items()
+        },
+    }
+
+
+def compare_states(
+    config: dict[str, Any],
+    output: Path,
+    plain: Sequence[Path] = (),
+    tuned: Sequence[Path] = (),
+) -> None:
+    """Compare what an encoder reaches in the tasks before and after it was tuned on paraphrases.
+
+    Args:
+        config: `bootstrap` and `seed`.
+        output: JSON file; its record is `comparison.json` beside it.
+        plain: answers of the encoder as it was (JSON lines).
+        tuned: answers of the encoder that was tuned on paraphrases.
+
+    Raises:
+        InputError: a file is damaged; or see `compare`.
+    """
+    files = {PLAIN_STATE: plain, TUNED_STATE: tuned}
+    answers = {state: [read_answers(path) for path in paths] for state, paths in files.items()}
+    comparison = compare(answers, config)
+    write_json(output, comparison)
+    count = sum(
+        part["examples"] for task in comparison["tasks"].values() for part in task["parts"].values()
+    )
+    write_record(output.with_name("comparison.json"), count, count, {}, files=[output])
+
+
+main = command(compare_states)
 
 if __name__ == "__main__":
     run(main)

@@ -38,16 +38,16 @@ def folds(examples: Sequence[Pair | Question], count: int, seed: int) -> list[ND
     _, group = connected_components(links, directed=False)
     _, group = np.unique(group[: len(examples)], return_inverse=True)
     members: list[list[int]] = [[] for _ in range(int(group.max(initial=-1)) + 1)]
-    for row, each in enumerate(group):
-        members[each].append(row)
+    for row, number in enumerate(group):
+        members[number].append(row)
     if len(members) < count:
         raise InputError(
             f"{len(examples)} examples have only {len(members)} groups without a common text, too "
             f"few for {count} parts; give the task more data"
         )
-    found: list[list[int]] = [[] for _ in range(count)]
+    parts: list[list[int]] = [[] for _ in range(count)]
     order = generator(seed, "folds").permutation(len(members))
     # Large groups first, so that the folds come out even.
-    for place in sorted(order, key=lambda each: -len(members[each])):
-        min(found, key=len).extend(members[place])
-    return [np.array(sorted(each), np.int64) for each in found]
+    for number in sorted(order, key=lambda number: -len(members[number])):
+        min(parts, key=len).extend(members[number])
+    return [np.array(sorted(part), np.int64) for part in parts]

@@ -21,7 +21,7 @@ class Pair(NamedTuple):
         return self.first, self.second
 
     def texts(self) -> tuple[str, ...]:
-        """Return what two examples share that must not be told apart between folds."""
+        """Return the texts that keep examples together: those that share one are in one fold."""
         return self.first, self.second
 
 
@@ -44,7 +44,7 @@ class Question(NamedTuple):
         return self.question, self.context
 
     def texts(self) -> tuple[str, ...]:
-        """Return what two examples share that must not be told apart between folds."""
+        """Return the texts that keep examples together: those that share one are in one fold."""
         return (self.context,)
 
 
@@ -94,12 +94,12 @@ def task_data(
     """
     name, learnt = train
     parts = {name: learnt, **tested, **development}
-    known = {each.key() for each in learnt}
+    known = {example.key() for example in learnt}
     counts = {
         part: {
             "examples": len(examples),
-            "duplicates": _duplicates(each.key() for each in examples),
-            "in_train": 0 if examples is learnt else sum(each.key() in known for each in examples),
+            "duplicates": _duplicates(example.key() for example in examples),
+            "in_train": 0 if examples is learnt else sum(one.key() in known for one in examples),
             **left_out.get(part, {}),
         }
         for part, examples in parts.items()

@@ -40,7 +40,7 @@ def read_pairs(task: str, folder: Path) -> TaskData[Pair]:
 
     Args:
         task: of `READERS`.
-        folder: with its files, see `core.encoder_tasks`.
+        folder: with its files, see `encoder_tasks.ENCODER_TASKS`.
 
     Raises:
         InputError: files are missing, or not as their format says.
@@ -110,9 +110,9 @@ def _mrpc(files: list[Path]) -> TaskData[Pair]:
         tested = {part: [pair for _, pair in read(other)]}
         return task_data(("train", [pair for _, pair in known]), tested, {}, {})
     chosen = _mrpc_ids(other)
-    if strangers := chosen - {number for number, _ in known}:
+    if unknown := chosen - {number for number, _ in known}:
         raise InputError(
-            f"{other}: the pair {' '.join(min(strangers))} is not in {train}; the files do not "
+            f"{other}: the pair {' '.join(min(unknown))} is not in {train}; the files do not "
             "belong together"
         )
     return task_data(
@@ -141,12 +141,12 @@ def _stsb(files: list[Path]) -> TaskData[Pair]:
             rows = read_rows(path, ("sentence1", "sentence2", "score"))
             parts[part] = _pairs(path, rows, ("sentence1", "sentence2", "score"), _score)
             continue
-        (found,) = read_data_sets([path])
+        (data_set,) = read_data_sets([path])
         parts[part] = [
             Pair(*texts, _in_range(f"{path}, '{texts[0][:50]}'", score))
-            for score, texts in zip(found.scores, found.pairs, strict=True)
+            for score, texts in zip(data_set.scores, data_set.pairs, strict=True)
         ]
-        left_out[part] = {"without_score": found.unscored}
+        left_out[part] = {"without_score": data_set.unscored}
     learnt = "train" if "train" in parts else "dev"
     return task_data((learnt, parts[learnt]), {"dev": parts["dev"]}, {}, left_out)
 

@@ -11,13 +11,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.encoder.encoder_tokens import tokenised
-from workflow_scripts.stages.encoder.models import longest, open_model, open_tokenizer
+from workflow_scripts.encoding.encoder_tokens import tokenised
+from workflow_scripts.encoding.model_outputs import Inputs, outputs
+from workflow_scripts.encoding.pretrained import longest, open_model, open_tokenizer
 from workflow_scripts.stages.encoder.tasks import spans, squad
 from workflow_scripts.stages.encoder.tasks.examples import E, Pair, Question, TaskData
 from workflow_scripts.stages.encoder.tasks.glue import ENTAILMENT, PARAPHRASE, read_pairs
-from workflow_scripts.stages.encoder.tasks.measures import measured
-from workflow_scripts.stages.encoder.training import Inputs, outputs
+from workflow_scripts.stages.encoder.tasks.glue_measures import measured
 
 # What is known of each tested example, by name: lists of one length.
 Rows = dict[str, list[Any]]
@@ -80,12 +80,12 @@ def with_new_layer(head: Any, folder: Path, seed: int, **options: Any) -> nn.Mod
         setattr(config, name, value)
     torch.manual_seed(seed)
     model = head.from_config(config, dtype=torch.float32)
-    found = model.base_model.load_state_dict(body.state_dict(), strict=False)
-    strangers = [name for name in found.unexpected_keys if not name.startswith("pooler.")]
-    if found.missing_keys or strangers:
+    keys = model.base_model.load_state_dict(body.state_dict(), strict=False)
+    unexpected = [name for name in keys.unexpected_keys if not name.startswith("pooler.")]
+    if keys.missing_keys or unexpected:
         raise InputError(
             f"{folder}: its weights are not those of {head.__name__}, first "
-            f"{[*found.missing_keys, *strangers][0]}; name another encoder"
+            f"{[*keys.missing_keys, *unexpected][0]}; name another encoder"
         )
     return model.eval()
 
@@ -104,7 +104,7 @@ class _Examples:
     def inputs(self, items: NDArray[np.int64], _: int) -> dict[str, Tensor]:
         """Return what a batch is learnt from."""
         chosen = torch.from_numpy(items)
-        return self._batch(items) | {name: each[chosen] for name, each in self._wanted.items()}
+        return self._batch(items) | {name: values[chosen] for name, values in self._wanted.items()}
 
     def texts(self, items: NDArray[np.int64], _: int) -> dict[str, Tensor]:
         """Return what the model is called with."""
@@ -151,18 +151,18 @@ class PairTask:
         """Return examples as the model reads them, with what is to be learnt."""
         tokens = tokenised(
             open_tokenizer(folder),
-            [each.first for each in examples],
-            [each.second for each in examples],
+            [pair.first for pair in examples],
+            [pair.second for pair in examples],
             longest(model, self._settings["length"]),
         )
-        gold = torch.tensor([each.gold for each in examples], dtype=torch.float32)
+        gold = torch.tensor([pair.gold for pair in examples], dtype=torch.float32)
         wanted = gold.long() if self._labels else gold
         return _Examples(tokens.batch, tokens.lengths, {"wanted": wanted})
 
     def loss(self, model: nn.Module, inputs: dict[str, Tensor]) -> Tensor:
         """Return the loss of a batch."""
         wanted = inputs["wanted"]
-        texts = {name: each for name, each in inputs.items() if name != "wanted"}
+        texts = {name: values for name, values in inputs.items() if name != "wanted"}
         logits = model(**texts).logits.float()
         if self._labels:
             return functional.cross_entropy(logits, wanted)
@@ -172,13 +172,13 @@ class PairTask:
         self, model: nn.Module, examples: Sequence[Pair], prepared: _Examples, device: str
     ) -> Rows:
         """Return gold answers and those of the model, example by example."""
-        found = np.zeros(len(examples))
+        predicted = np.zeros(len(examples))
         for items, answer in outputs(
             model, prepared.texts, prepared.lengths, self._settings, device
         ):
             logits = answer.logits.float().cpu().numpy()
-            found[items] = logits.argmax(axis=1) if self._labels else logits[:, 0]
-        return {"gold": [each.gold for each in examples], "predicted": found.tolist()}
+            predicted[items] = logits.argmax(axis=1) if self._labels else logits[:, 0]
+        return {"gold": [pair.gold for pair in examples], "predicted": predicted.tolist()}
 
     def scored(self, rows: Rows) -> Rows:
         """Return what measures are computed from, given the answers to all of a part."""
@@ -220,7 +220,7 @@ class SpanTask:
     def loss(self, model: nn.Module, inputs: dict[str, Tensor]) -> Tensor:
         """Return the loss of a batch."""
         wanted = inputs["wanted"]
-        answer = model(**{name: each for name, each in inputs.items() if name != "wanted"})
+        answer = model(**{name: values for name, values in inputs.items() if name != "wanted"})
         starts = functional.cross_entropy(answer.start_logits.float(), wanted[:, 0])
         return (starts + functional.cross_entropy(answer.end_logits.float(), wanted[:, 1])) / 2
 
@@ -228,19 +228,19 @@ class SpanTask:
         self, model: nn.Module, examples: Sequence[Question], prepared: "_Windows", device: str
     ) -> Rows:
         """Return the questions' ids, gold answers, and the model's, example by example."""
-        found: list[spans.Found | None] = [None] * len(prepared.windows)
+        best: list[spans.Span | None] = [None] * len(prepared.windows)
         for items, answer in outputs(
             model, prepared.texts, prepared.lengths, self._settings, device
         ):
             starts, ends = (
-                each.double().cpu().numpy() for each in (answer.start_logits, answer.end_logits)
+                logits.double().cpu().numpy() for logits in (answer.start_logits, answer.end_logits)
             )
             for row, item in enumerate(items):
-                found[item] = spans.best_span(prepared.windows[item], starts[row], ends[row])
-        texts, no_answer = spans.answers(examples, list(zip(prepared.windows, found, strict=True)))
+                best[item] = spans.best_span(prepared.windows[item], starts[row], ends[row])
+        texts, no_answer = spans.answers(examples, list(zip(prepared.windows, best, strict=True)))
         raw = squad.raw_scores(examples, texts)
         return {
-            "id": [each.number for each in examples],
+            "id": [question.number for question in examples],
             "answer": texts,
             "no_answer": no_answer.tolist(),
             **{name: values.tolist() for name, values in raw._asdict().items()},
@@ -251,8 +251,8 @@ class SpanTask:
         raw = squad.Scores(*(np.array(rows[name]) for name in squad.Scores._fields))
         no_answer = np.array(rows["no_answer"])
         _, threshold = squad.best_threshold(raw.f1, raw.has_answer, rows["answer"], no_answer)
-        found = squad.with_threshold(raw, no_answer, threshold)
-        return {name: values.tolist() for name, values in found._asdict().items()}
+        scores = squad.with_threshold(raw, no_answer, threshold)
+        return {name: values.tolist() for name, values in scores._asdict().items()}
 
     def figures(self, rows: dict[str, Any]) -> dict[str, float]:
         """Return the measures of scored rows."""
@@ -273,12 +273,12 @@ class _Windows:
     ):
         most = longest(model, settings["span_length"])
         self.windows = spans.windows(tokenizer, questions, most, settings["stride"])
-        self.lengths = np.array([len(each.columns["input_ids"]) for each in self.windows], int)
+        self.lengths = np.array([len(one.columns["input_ids"]) for one in self.windows], int)
         self._padding = {
             "input_ids": tokenizer.pad_token_id,
             "token_type_ids": tokenizer.pad_token_type_id,
         }
-        places = [spans.labels(each, questions[each.question]) for each in self.windows]
+        places = [spans.labels(one, questions[one.question]) for one in self.windows]
         self._wanted = torch.tensor(places, dtype=torch.long)
 
     def inputs(self, items: NDArray[np.int64], epoch: int) -> dict[str, Tensor]:
@@ -294,7 +294,7 @@ def task_of(name: str, settings: dict[str, Any]) -> Any:
     """Return a task by its name.
 
     Args:
-        name: of `core.encoder_tasks.ENCODER_TASKS`.
+        name: of `encoder_tasks.ENCODER_TASKS`.
         settings: of `encoder_tasks`: `length`, `span_length` and `stride` in tokens, `batch` and
             `precision`.
     """

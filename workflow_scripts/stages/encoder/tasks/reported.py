@@ -1,11 +1,28 @@
-"""The texts that a run's tasks report on: no encoder of the run learns from them beforehand."""
+"""The texts that a run tests on: no encoder of the run learns from them beforehand."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 from workflow_scripts.plan.catalogues.encoder_tasks import chosen_files
+from workflow_scripts.stages.embed.evaluation import read_collected
 from workflow_scripts.stages.embed.prepared import key
 from workflow_scripts.stages.encoder.tasks.problems import task_of
+
+
+def tested_on(evaluation: Path, folders: Mapping[str, str]) -> set[int]:
+    """Return the keys of all texts of STS data, and of the examples that tasks report on.
+
+    Args:
+        evaluation: the STS data (Parquet).
+        folders: of the tasks' data, by the tasks' names.
+
+    Raises:
+        InputError: the STS data are damaged; or see `reported`.
+    """
+    of_sts = {
+        key(text) for each in read_collected(evaluation) for pair in each.pairs for text in pair
+    }
+    return of_sts | reported(folders)
 
 
 def reported(folders: Mapping[str, str]) -> set[int]:

@@ -64,10 +64,11 @@ def windows(tokenizer: Any, questions: Sequence[Question], most: int, stride: in
             f"{tokenizer.name_or_path}: its tokenizer does not tell where tokens stand; SQuAD "
             "needs one with tokenizer.json"
         )
-    found: list[Window] = []
-    for number, each in enumerate(questions):
-        found += _windows_of(tokenizer, number, each, most, stride)
-    return found
+    return [
+        window
+        for number, question in enumerate(questions)
+        for window in _windows_of(tokenizer, number, question, most, stride)
+    ]
 
 
 def _windows_of(
@@ -81,7 +82,7 @@ def _windows_of(
             f"SQuAD: {most} tokens are too few for a question of {own} with a passage; raise "
             "encoder_tasks.span_length, or take an encoder with more positions"
         )
-    found = tokenizer(
+    tokens = tokenizer(
         asked,
         question.context,
         truncation="only_second",
@@ -90,14 +91,14 @@ def _windows_of(
         return_overflowing_tokens=True,
         return_offsets_mapping=True,
     )
-    names = [name for name in ("input_ids", "token_type_ids") if name in found]
+    names = [name for name in ("input_ids", "token_type_ids") if name in tokens]
     passages = []
-    for part in range(len(found["input_ids"])):
-        inside = [place for place, of in enumerate(found.sequence_ids(part)) if of == 1]
+    for part in range(len(tokens["input_ids"])):
+        inside = [place for place, of in enumerate(tokens.sequence_ids(part)) if of == 1]
         begin = inside[0] if inside else 0
-        places = [found["offset_mapping"][part][place] for place in inside]
+        places = [tokens["offset_mapping"][part][place] for place in inside]
         offsets = np.array(places, np.int32).reshape(-1, 2)
-        columns = {name: np.array(found[name][part], np.int32) for name in names}
+        columns = {name: np.array(tokens[name][part], np.int32) for name in names}
         passages.append((begin, offsets, columns))
     best = _best_context([offsets for _, offsets, _ in passages])
     return [
@@ -107,9 +108,9 @@ def _windows_of(
 
 
 def _shortened(tokenizer: Any, text: str) -> str:
-    """Return a question without the tokens behind the first 64."""
-    found = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-    offsets = found["offset_mapping"]
+    """Return a question without what follows its first `MOST_OF_QUESTION` tokens."""
+    tokens = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    offsets = tokens["offset_mapping"]
     if len(offsets) <= MOST_OF_QUESTION:
         return text
     return text[: offsets[MOST_OF_QUESTION - 1][1]]
@@ -152,7 +153,7 @@ def labels(window: Window, question: Question) -> tuple[int, int]:
     return (window.begin + places[0], window.begin + places[-1]) if held else (0, 0)
 
 
-class Found(NamedTuple):
+class Span(NamedTuple):
     """The best answer in a window: its score, that of no answer, and its characters."""
 
     score: float
@@ -161,7 +162,7 @@ class Found(NamedTuple):
     end: int
 
 
-def best_span(window: Window, starts: Floats, ends: Floats) -> Found | None:
+def best_span(window: Window, starts: Floats, ends: Floats) -> Span | None:
     """Return the best span of a window; None if the window has no token of the passage.
 
     Args:
@@ -180,40 +181,40 @@ def best_span(window: Window, starts: Floats, ends: Floats) -> Found | None:
     one, other = divmod(int(sums.argmax()), count)
     null = float(starts[0] + ends[0])
     start, end = int(window.offsets[one, 0]), int(window.offsets[other, 1])
-    return Found(float(sums[one, other]), null, start, end)
+    return Span(float(sums[one, other]), null, start, end)
 
 
 def answers(
-    questions: Sequence[Question], found: Sequence[tuple[Window, Found | None]]
+    questions: Sequence[Question], best: Sequence[tuple[Window, Span | None]]
 ) -> tuple[list[str], Floats]:
     """Return the best non-empty answer to each question, and the probability that it has none.
 
     The probability is the logistic function of the null score difference: the least score of no
     answer in a window minus the score of the best span of all windows.
     """
-    spans: list[list[Found]] = [[] for _ in questions]
-    for window, each in found:
-        if each is not None:
-            spans[window.question].append(each)
+    spans: list[list[Span]] = [[] for _ in questions]
+    for window, span in best:
+        if span is not None:
+            spans[window.question].append(span)
     texts, differences = [], []
     for question, own in zip(questions, spans, strict=True):
-        best = max(own, key=lambda each: each.score, default=None)
-        texts.append("" if best is None else question.context[best.start : best.end])
-        null = min((each.null for each in own), default=np.inf)
-        differences.append(np.inf if best is None else null - best.score)
+        highest = max(own, key=lambda span: span.score, default=None)
+        texts.append("" if highest is None else question.context[highest.start : highest.end])
+        null = min((span.null for span in own), default=np.inf)
+        differences.append(np.inf if highest is None else null - highest.score)
     with np.errstate(over="ignore"):
         return texts, 1.0 / (1.0 + np.exp(-np.array(differences, np.float64)))
 
 
 def padded(chosen: Sequence[Window], padding: dict[str, int]) -> dict[str, Tensor]:
     """Return what a model is called with, each of shape (windows, longest), filled up behind."""
-    lengths = [len(each.columns["input_ids"]) for each in chosen]
+    lengths = [len(window.columns["input_ids"]) for window in chosen]
     longest = max(lengths)
     inputs = {}
     for name in chosen[0].columns:
         filled = np.full((len(chosen), longest), padding[name], np.int64)
-        for row, each in zip(filled, chosen, strict=True):
-            row[: len(each.columns[name])] = each.columns[name]
+        for row, window in zip(filled, chosen, strict=True):
+            row[: len(window.columns[name])] = window.columns[name]
         inputs[name] = torch.from_numpy(filled)
     mask = torch.arange(longest)[None, :] < torch.tensor(lengths)[:, None]
     return {**inputs, "attention_mask": mask.long()}

@@ -40,13 +40,15 @@ def read_squad(folder: Path) -> TaskData[Question]:
     """
     train, dev = (folder / name for name in chosen_files("SQuAD", folder))
     learnt, misplaced = [], 0
-    for each in _questions(train):
-        found = tuple(
-            (text, start) for text, start in each.answers if each.context[start:].startswith(text)
+    for question in _questions(train):
+        in_place = tuple(
+            (text, start)
+            for text, start in question.answers
+            if question.context[start:].startswith(text)
         )
-        misplaced += len(each.answers) - len(found)
-        if found or not each.answers:
-            learnt.append(each._replace(answers=found))
+        misplaced += len(question.answers) - len(in_place)
+        if in_place or not question.answers:
+            learnt.append(question._replace(answers=in_place))
     require_examples(train, learnt)
     tested = {"dev": _questions(dev)}
     return task_data(("train", learnt), tested, {}, {"train": {"misplaced": misplaced}})
@@ -64,19 +66,20 @@ def _questions(path: Path) -> list[Question]:
         for number, article in enumerate(articles):
             for place, paragraph in enumerate(article["paragraphs"]):
                 where = f"data[{number}].paragraphs[{place}]"
-                questions += [_question(each, paragraph["context"]) for each in paragraph["qas"]]
+                questions += [_question(block, paragraph["context"]) for block in paragraph["qas"]]
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"{path}, {where}: not as SQuAD 2.0 has it ({error!r}); get the file again"
         ) from error
-    if twice := [name for name, n in Counter(each.number for each in questions).items() if n > 1]:
+    counts = Counter(question.number for question in questions)
+    if twice := [number for number, count in counts.items() if count > 1]:
         raise InputError(f"{path}: the question {twice[0]} is there twice; get the file again")
     require_examples(path, questions)
     return questions
 
 
 def _question(block: dict[str, Any], context: str) -> Question:
-    answers = tuple((each["text"], each["answer_start"]) for each in block["answers"])
+    answers = tuple((answer["text"], answer["answer_start"]) for answer in block["answers"])
     if block["is_impossible"] == bool(answers):
         raise ValueError(f"is_impossible of {block['id']} is not what its answers say")
     texts = [block["id"], block["question"], context, *(text for text, _ in answers)]
@@ -92,7 +95,7 @@ def _question(block: dict[str, Any], context: str) -> Question:
 
 
 def normalised(text: str) -> str:
-    """Return an answer as it is compared: small letters, no punctuation, no articles, one blank."""
+    """Return an answer as it is compared: lower case, no punctuation, no articles, one blank."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
@@ -134,7 +137,7 @@ def raw_scores(questions: Sequence[Question], answers: Sequence[str]) -> Scores:
         gold = [text for text, _ in question.answers if normalised(text)] or [""]
         exact.append(max(exact_match(text, answer) for text in gold))
         overlap.append(max(f1(text, answer) for text in gold))
-    has_answer = np.array([bool(each.answers) for each in questions], bool)
+    has_answer = np.array([bool(question.answers) for question in questions], bool)
     return Scores(has_answer, np.array(exact, float), np.array(overlap, float))
 
 
@@ -160,7 +163,7 @@ def best_threshold(
     answers: Sequence[str],
     no_answer: NDArray[np.float64],
 ) -> tuple[float, float]:
-    """Return the best mean that a threshold gives, and the threshold, as SQuAD's script seeks it.
+    """Return the best mean that a threshold gives, and the threshold, as SQuAD's script finds it.
 
     The threshold rises over the questions: at first none is answered, then one more at each step.
 

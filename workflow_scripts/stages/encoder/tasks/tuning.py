@@ -1,6 +1,5 @@
 """Fine-tune an encoder for one task, with one seed, and test it: a job that can be interrupted."""
 
-import argparse
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
@@ -11,8 +10,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import add_inputs, json_argument, run
-from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
+from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import remove_folder, write_json, write_text
 from workflow_scripts.core.files.file_lock import locked
@@ -21,29 +21,32 @@ from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.suggestion import suggestion
+from workflow_scripts.encoding.interface import RECORD
+from workflow_scripts.encoding.pretrained import file_hashes
+from workflow_scripts.encoding.sentence_vectors import encoder_folder
 from workflow_scripts.plan.catalogues.encoder_tasks import ENCODER_TASKS
 from workflow_scripts.plan.schema import definition, filled
-from workflow_scripts.stages.encoder.models import file_hashes
-from workflow_scripts.stages.encoder.results import RECORD
 from workflow_scripts.stages.encoder.tasks.disjoint_parts import folds
 from workflow_scripts.stages.encoder.tasks.examples import Pair, Question, TaskData
 from workflow_scripts.stages.encoder.tasks.problems import Rows, task_of
 from workflow_scripts.stages.encoder.training import Fitting
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
 
 # The share of what is learnt from that a learning rate is chosen on where there is nothing else.
 _CHOOSING_PARTS = 10
 
 # The keys of `encoder_tasks` that a tuning follows from.
-SETTINGS: tuple[str, ...] = (
+SETTINGS = (
     "epochs",
     "batch",
     "learning_rates",
     "warmup",
     "weight_decay",
     "precision",
+    "length",
+    "span_length",
+    "stride",
+    "folds",
 )
-SETTINGS += ("length", "span_length", "stride", "folds")
 
 Examples = Sequence[Pair] | Sequence[Question]
 
@@ -92,8 +95,7 @@ class Tuning:
         choices: list[float] = []
         if data.in_folds:
             ((part, examples),) = data.tested.items()
-            found, choices = self._in_folds(examples)
-            parts[part] = found
+            parts[part], choices = self._in_folds(examples)
         else:
             rate = self._chosen("all", data.train, data.development)
             choices.append(rate)
@@ -229,26 +231,26 @@ def tune(
 
 
 def _tune(tuning: Tuning, data: Path, output: Path) -> None:
-    found = tuning.task.read(data)
-    read = {"train": found.train, "development": found.development, **found.tested}
-    for part, examples in read.items():
+    read = tuning.task.read(data)
+    examples_of = {"train": read.train, "development": read.development, **read.tested}
+    for part, examples in examples_of.items():
         _require_two(f"{tuning.task.name}, {part}: {data}", examples)
-    tested = tuning.tested(found)
+    tested = tuning.tested(read)
     parts = tested.pop("parts")
     lines = [
         json.dumps({"part": part, **row}, ensure_ascii=False, allow_nan=False)
-        for part, each in parts.items()
-        for row in rows_of(each.pop("rows"))
+        for part, block in parts.items()
+        for row in rows_of(block.pop("rows"))
     ]
     write_text(output, "".join(f"{line}\n" for line in lines))
-    about = {"task": tuning.task.name, "seed": tuning.seed, **tuning.about, "counts": found.counts}
-    about["data"] = {part: _digest(examples) for part, examples in read.items()}
+    about = {"task": tuning.task.name, "seed": tuning.seed, **tuning.about, "counts": read.counts}
+    about["data"] = {part: _digest(examples) for part, examples in examples_of.items()}
     write_record(output, len(lines), len(lines), {}, extra={**about, "parts": parts, **tested})
 
 
 def _require_two(where: str, examples: Examples) -> None:
     """Refuse pairs that all have the same label or score."""
-    golds = {each.gold for each in examples if isinstance(each, Pair)}
+    golds = {example.gold for example in examples if isinstance(example, Pair)}
     if len(golds) == 1:
         raise InputError(
             f"{where}: all {len(examples)} pairs have the label or score {golds.pop():g}, so "
@@ -262,47 +264,58 @@ def rows_of(columns: Rows) -> Iterator[dict[str, Any]]:
         yield dict(zip(columns, values, strict=True))
 
 
-def _require_known(given: dict[str, Any]) -> None:
-    """Refuse keys that `encoder_tasks` does not have; the rules give `base` besides."""
+def _require_known(task: str, settings: dict[str, Any]) -> None:
+    """Refuse a task, or keys, that `encoder_tasks` does not have; the rules give `base` besides."""
+    if task not in ENCODER_TASKS:
+        raise InputError(f"--task: '{task}' is none of {', '.join(ENCODER_TASKS)}")
     known = [*definition("encoder_tasks")["properties"], "base"]
-    for key in given:
+    for key in settings:
         if key not in known:
             raise InputError(f"--config: unknown key '{key}'{suggestion(key, known)}")
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Fine-tune an encoder for one task, with one seed, and test it."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--encoder", type=Path, help="its folder; else config.base says it")
-    parser.add_argument("--task", required=True, choices=ENCODER_TASKS)
-    parser.add_argument("--data", type=Path, required=True, help="folder of the task")
-    text = "JSON: keys of encoder_tasks; those that it lacks have their defaults"
-    parser.add_argument("--config", type=json_argument, default={}, help=text)
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--device", default="auto", help="cpu, cuda, or auto")
-    parser.add_argument("--threads", type=int, default=1)
-    add_inputs(parser)
-    parser.add_argument("--output", type=Path, required=True, help="JSON lines")
-    options = parser.parse_args(argv)
-    torch.set_num_threads(options.threads)
-    _require_known(options.config)
-    given = filled(options.config, "encoder_tasks")
-    if not options.encoder and "base" not in given:
-        parser.error("--encoder: name the folder of the encoder")
-    encoder = options.encoder or encoder_folder(given["base"])
+def tune_for_task(
+    task: str,
+    data: Path,
+    seed: int,
+    output: Path,
+    encoder: Path | None = None,
+    config: dict[str, Any] | None = None,
+    inputs: dict[str, str] | None = None,
+    device: Device = "auto",
+    threads: int = 1,
+) -> None:
+    """Fine-tune an encoder for one task, with one seed, and test it.
+
+    Args:
+        task: its name.
+        data: folder of the task.
+        seed: of all that is random.
+        output: JSON lines; see `tune`.
+        encoder: its folder; else the config's `base` says it.
+        config: keys of `encoder_tasks`; those that it lacks have their defaults.
+        inputs: the hashes of the user's files that are read, by path.
+        device: that computes.
+        threads: that compute.
+
+    Raises:
+        InputError: there is no such task, key or encoder; or see `tune`.
+    """
+    torch.set_num_threads(threads)
+    _require_known(task, config or {})
+    settings = filled(config or {}, "encoder_tasks")
+    if encoder is None:
+        if "base" not in settings:
+            raise InputError("--encoder: name the folder of the encoder")
+        encoder = encoder_folder(settings["base"])
     if (encoder / f"{RECORD}.json").exists():  # a unit of a run
         verify(encoder / RECORD)
-    with unchanged(options.inputs):
-        tune(
-            encoder,
-            options.task,
-            options.data,
-            {name: given[name] for name in SETTINGS},
-            options.seed,
-            options.output,
-            str(choose_device(options.device)),
-        )
+    kept = {name: settings[name] for name in SETTINGS}
+    with unchanged(inputs or {}):
+        tune(encoder, task, data, kept, seed, output, str(choose_device(device)))
 
+
+main = command(tune_for_task)
 
 if __name__ == "__main__":
     run(main)

@@ -49,9 +49,9 @@ def invented_words(reference: str, paraphrase: str) -> int:
 
 
 def repeated_words(reference: str, paraphrase: str) -> int:
-    """Return how often words of four letters and more stand there again, if not in the reference.
+    """Return how often the paraphrase repeats words of four letters and more.
 
-    A word may stand as often as in the reference, and once in any case.
+    A word may occur as often as in the reference, and once in any case.
     """
     allowed, found = Counter(_lower(reference)), Counter(_lower(paraphrase))
     return sum(

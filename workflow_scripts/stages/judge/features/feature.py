@@ -5,16 +5,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from workflow_scripts.encoding.interface import Encoder
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
-
-
-class Encoder(Protocol):
-    """Turns sentences into vectors."""
-
-    def encode(self, sentences: Sequence[str]) -> NDArray[np.float32]:
-        """Return vectors, shape (sentences, size); zeros where a sentence has no known token."""
 
 
 class Grammar(Protocol):
@@ -46,7 +39,7 @@ class Models:
 
 @dataclass(frozen=True)
 class Feature:
-    """A number of each pair, what it needs, and for which languages it is."""
+    """A number of each pair: what it needs, and the languages that it is for."""
 
     name: str
     function: Callable[[Pairs, Models], Numbers]
@@ -58,7 +51,7 @@ class Feature:
     """The languages of references for which it is; None: every one."""
 
     def missing(self, pairs: Pairs, models: Models) -> list[str]:
-        """Return what of its needs is not at hand, by the names of fields."""
+        """Return what it needs and is not at hand, by the names of fields."""
         lacking = [column for column in self.columns if getattr(pairs, column) is None]
         lacking += [model for model in self.models if getattr(models, model) is None]
         if self.languages and models.language not in self.languages:
@@ -66,7 +59,7 @@ class Feature:
         return lacking
 
     def compute(self, pairs: Pairs, models: Models) -> Numbers:
-        """Return the numbers, shape (pairs,): NaN where unknown, and all of them if it misses."""
+        """Return the numbers, shape (pairs,): NaN where unknown, or where a need is missing."""
         if self.missing(pairs, models) or not len(pairs):
             return np.full(len(pairs), np.nan)
         return self.function(pairs, models)

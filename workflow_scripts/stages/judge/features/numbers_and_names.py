@@ -15,21 +15,16 @@ _THOUSANDS = regex.compile(r"\p{N}{1,3}(?:\.\p{N}{3})+|\p{N}{1,3}(?:,\p{N}{3})+"
 _MARK = regex.compile(r"[.,:]")
 _DECIMAL = regex.compile(r"[0-9]+(?:\.[0-9]+)?")
 _UNITS = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
-    *("eighteen", "nineteen"),
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen"
 )
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_SMALL = {word: value for value, word in enumerate(_UNITS)}
-_SMALL |= {word: value for value, word in zip(range(20, 100, 10), _TENS, strict=True)}
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_SMALL = {word: value for value, word in enumerate(_UNITS.split())}
+_SMALL |= {word: 10 * tens for tens, word in enumerate(_TENS.split(), start=2)}
 _GREAT = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
 # Of these, and of words with n't, a clause is negative.
-_NEGATIONS = frozenset(
-    (
-        *("no", "not", "never", "nobody", "nothing", "nowhere", "none", "nor", "neither"),
-        *("cannot", "without"),
-    )
-)
+_NEGATIVE = "no not never nobody nothing nowhere none nor neither cannot without"
+_NEGATIONS = frozenset(_NEGATIVE.split())
 
 
 def dice(first: Counter[str], second: Counter[str]) -> float:
@@ -39,9 +34,9 @@ def dice(first: Counter[str], second: Counter[str]) -> float:
 
 
 def numbers(sentence: str, english: bool) -> Counter[str]:
-    """Return the numbers of a sentence, so that those that say the same are equal.
+    """Return the numbers of a sentence; those that mean the same are equal.
 
-    Points and commas that part thousands are left out, other marks between digits are the same;
+    Points and commas between thousands are left out, other marks between digits are the same;
     what has letters (`3rd`, `B52`) stands as it is. In English words are numbers, too, and
     multiply (`two hundred and five`, `3 million`), but 1 is none: `one` is a pronoun, and `a` says
     the same.

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.suggestion import suggestion
+from workflow_scripts.encoding.interface import Encoder, Read, TokenEncoder
 from workflow_scripts.stages.judge.features import (
     edits,
     known,
@@ -17,8 +18,7 @@ from workflow_scripts.stages.judge.features import (
     surface,
     token_matches,
 )
-from workflow_scripts.stages.judge.features.feature import Encoder, Feature, Models
-from workflow_scripts.stages.judge.features.token_matches import Read, TokenEncoder
+from workflow_scripts.stages.judge.features.feature import Feature, Models
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 
 # The alignment is the first that reads sentences: what it reads serves the cosine, too.

@@ -5,39 +5,22 @@ BERTScore does: Zhang et al. 2020, section 3). The means say how much is kept in
 tokens whether one word was changed. Layers below the last one see words more than meaning.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from workflow_scripts.encoding.interface import TokenEncoder
 from workflow_scripts.stages.judge.features.feature import Feature, Models
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 
-# The last layer, the one below it, and the next: their places from the end.
-LAYERS = 3
+# The places of the layers: the last one, the one below it, and the next.
 _LAST, _BELOW, _THIRD = 2, 1, 0
 # Pairs whose tokens are held in memory together.
 _CHUNK = 256
 _NAMES = ("tokens_kept", "tokens_kept_below", "worst_kept", "spread_added")
 _VECTOR = "reference_vector"
-
-
-class Read(NamedTuple):
-    """A sentence as an encoder reads it."""
-
-    tokens: NDArray[np.float32]
-    """Vectors of its tokens, shape (LAYERS, tokens, size), without marks of beginning and end."""
-    sentence: NDArray[np.float32]
-    """The vector of the sentence, shape (size,)."""
-
-
-@runtime_checkable
-class TokenEncoder(Protocol):
-    """An encoder that gives vectors of tokens, too."""
-
-    def read(self, sentences: Sequence[str]) -> list[Read]:
-        """Return the vectors of each sentence and of its tokens."""
 
 
 def alignment(

@@ -64,14 +64,14 @@ class Damaged(NamedTuple):
 
 
 class _Draft:
-    """Tokens in work, each with whether it is wrong; the last mark is that of the end."""
+    """Tokens that are worked on, and for each whether it is wrong; the last mark is the end's."""
 
     def __init__(self, tokens: Sequence[str]):
         self.tokens = list(tokens)
         self.wrong = [False] * (len(tokens) + 1)
 
     def replace(self, start: int, stop: int, new: Sequence[str]) -> None:
-        """Put `new` for some tokens, and mark it; where it is empty, what follows is marked."""
+        """Replace tokens by `new`, and mark these; if `new` is empty, mark what follows."""
         self.tokens[start:stop] = new
         self.wrong[start:stop] = [True] * len(new)
         if not new:
@@ -111,59 +111,57 @@ class _Choice:
 _Operation: TypeAlias = Callable[[_Draft, _Draws], bool]
 
 
+class _Counts:
+    """What is counted in a corpus, of words in their normal form.
+
+    Attributes:
+        words: how often each word stands there.
+        inner: the same without the first words of sentences.
+        capitals: how often each of these is written with a capital.
+        followers: how often each word follows another one, by that one; `_EDGE` is at both ends.
+        contractions: how often two words stand around an apostrophe.
+    """
+
+    def __init__(self, sentences: Iterable[Sequence[str]]):
+        self.words: Counter[str] = Counter()
+        self.inner: Counter[str] = Counter()
+        self.capitals: Counter[str] = Counter()
+        self.followers: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.contractions: Counter[tuple[str, str]] = Counter()
+        for sentence in sentences:
+            words = [normal(token) for token in sentence]
+            self.words.update(words)
+            # Not the first: whether it is a name can't be seen there.
+            self.inner.update(words[1:])
+            self.capitals.update(normal(token) for token in sentence[1:] if token[0].isupper())
+            for left, right in pairwise([_EDGE, *words, _EDGE]):
+                self.followers[left][right] += 1
+            for left, mark, right in zip(words, words[1:], words[2:], strict=False):
+                if mark == APOSTROPHE and is_word(left) and is_word(right):
+                    self.contractions[left, right] += 1
+
+    def names(self) -> set[str]:
+        """Return the words that mostly have a capital."""
+        return {word for word, count in self.capitals.items() if 2 * count > self.inner[word]}
+
+
 class Damager:
     """Damages sentences with what it has read off a corpus.
 
     Args:
         sentences: the corpus as tokens; those that are damaged should be among them.
-        seed: with it and its number, a sentence is always damaged in the same way.
+        seed: with the same seed and keys, a sentence is always damaged in the same way.
     """
 
     def __init__(self, sentences: Sequence[Sequence[str]], seed: int):
         self._seed = seed
-        counts: Counter[str] = Counter()
-        inner: Counter[str] = Counter()
-        capitals: Counter[str] = Counter()
-        followers: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        contractions: Counter[tuple[str, str]] = Counter()
         self._sound = {_key(sentence) for sentence in sentences}
-        for sentence in sentences:
-            words = [normal(token) for token in sentence]
-            counts.update(words)
-            # Not the first: whether it is a name can't be seen there.
-            inner.update(words[1:])
-            capitals.update(normal(token) for token in sentence[1:] if token[0].isupper())
-            for left, right in pairwise([_EDGE, *words, _EDGE]):
-                followers[left][right] += 1
-            for left, mark, right in zip(words, words[1:], words[2:], strict=False):
-                if mark == APOSTROPHE and is_word(left) and is_word(right):
-                    contractions[left, right] += 1
-        self._counts = counts
-        self._pairs = followers
-        self._names = {word for word, count in capitals.items() if 2 * count > inner[word]}
+        counts = _Counts(sentences)
+        self._counts, self._pairs, self._names = counts.words, counts.followers, counts.names()
         self._spellings = sorted(
             word for word in self._names if word.isalpha() and len(word) >= _NAME
         )
-        # What is put in is written small, so a name is never put in.
-        plain = {
-            word: count
-            for word, count in counts.items()
-            if word.isalpha() and word not in self._names
-        }
-        short = [word for word in sorted(plain, key=_by(plain)) if len(word) <= _SHORT]
-        self._function = _Choice({word: plain[word] ** 0.5 for word in short[:_FUNCTION_WORDS]})
-        self._is_function = set(self._function.things)
-        self._any = _Choice({word: count**0.75 for word, count in plain.items() if count > 1})
-        self._forms = _forms({w: count for w, count in plain.items() if count >= _FORM_COUNT})
-        self._followers = {
-            word: _Choice({each: count**0.75 for each, count in seen})
-            for word, found in followers.items()
-            if (seen := [(w, c) for w, c in found.most_common(_FOLLOWERS) if w in plain])
-        }
-        self._alike = _alike(sorted(plain, key=_by(plain))[:_COMPARED], followers)
-        self._contractions = _Choice(
-            {f"{left} {right}": count**0.5 for (left, right), count in contractions.items()}
-        )
+        self._choose_from(counts)
         operations: dict[str, tuple[float, _Operation]] = {
             "swap": (1.0, self._swap),
             "move": (1.0, self._move),
@@ -182,6 +180,25 @@ class Damager:
         self.kinds = tuple(operations)
         self._operations = {kind: operation for kind, (_, operation) in operations.items()}
         self._kind = _Choice({kind: weight for kind, (weight, _) in operations.items()})
+
+    def _choose_from(self, counts: _Counts) -> None:
+        """Set what is put in for what. It is written small, so a name is never put in."""
+        plain = {
+            word: count
+            for word, count in counts.words.items()
+            if word.isalpha() and word not in self._names
+        }
+        frequent = sorted(plain, key=_by(plain))
+        short = [word for word in frequent if len(word) <= _SHORT][:_FUNCTION_WORDS]
+        self._function = _Choice({word: plain[word] ** 0.5 for word in short})
+        self._is_function = set(short)
+        self._any = _Choice({word: count**0.75 for word, count in plain.items() if count > 1})
+        self._forms = _forms({w: count for w, count in plain.items() if count >= _FORM_COUNT})
+        self._followers = _followers(counts.followers, plain)
+        self._alike = _alike(frequent[:_COMPARED], counts.followers)
+        self._contractions = _Choice(
+            {f"{left} {right}": n**0.5 for (left, right), n in counts.contractions.items()}
+        )
 
     def damage(
         self, tokens: Sequence[str], *keys: str | int, kind: str | None = None
@@ -243,7 +260,7 @@ class Damager:
         return first[0].isupper()
 
     def _word(self, draft: _Draft, draws: _Draws, letters: int = 1) -> int | None:
-        """Return the place of a word; with `letters`, of one so long that has no capital."""
+        """Return the place of a word; with `letters`, of one without a capital that has as many."""
         places = [
             place
             for place, token in enumerate(draft.tokens)
@@ -322,7 +339,7 @@ class Damager:
         return self._other(draft, place, choices[normal(draft.tokens[place])], draws)
 
     def _other_word(self, draft: _Draft, draws: _Draws) -> bool:
-        """Put a word that often follows the one before, or any word."""
+        """Replace a word by one that often follows the word before, or by any word."""
         place = self._word(draft, draws)
         if place is None:
             return False
@@ -350,8 +367,8 @@ class Damager:
 
     def _seen(self, left: str, right: str) -> int:
         """Return how often two words follow each other."""
-        found = self._pairs.get(left)
-        return found[right] if found else 0
+        followers = self._pairs.get(left)
+        return followers[right] if followers else 0
 
     def _letters(self, draft: _Draft, draws: _Draws) -> bool:
         """Drop, double, swap or change a letter of a word."""
@@ -388,7 +405,7 @@ class Damager:
         return True
 
     def _contraction(self, draft: _Draft, draws: _Draws) -> bool:
-        """Put what stands around an apostrophe elsewhere at a word: "willn't"."""
+        """Put what stands around an apostrophe elsewhere behind a word: "willn't"."""
         place = self._word(draft, draws)
         if place is None or not self._contractions:
             return False
@@ -424,15 +441,27 @@ def _forms(counts: dict[str, int]) -> dict[str, _Choice]:
             stems[word[:size]].append(word)
     result = {}
     for word in counts:
-        found: dict[str, float] = {}
+        forms: dict[str, float] = {}
         # The longest common start first: those are forms rather than other words.
         for size in range(len(word), max(1, len(word) - _SUFFIX - 1), -1):
             for other in stems.get(word[:size], ()):
-                if other != word and other not in found and len(found) < _FORMS:
-                    found[other] = counts[other] ** 0.5
-        if found:
-            result[word] = _Choice(found)
+                if other != word and other not in forms and len(forms) < _FORMS:
+                    forms[other] = counts[other] ** 0.5
+        if forms:
+            result[word] = _Choice(forms)
     return result
+
+
+def _followers(
+    followers: Mapping[str, Counter[str]], plain: Mapping[str, int]
+) -> dict[str, _Choice]:
+    """Return, of each word that has any, the plain words among its most frequent followers."""
+    choices = {}
+    for word, counts in followers.items():
+        weights = {w: n**0.75 for w, n in counts.most_common(_FOLLOWERS) if w in plain}
+        if weights:
+            choices[word] = _Choice(weights)
+    return choices
 
 
 def _alike(words: list[str], followers: Mapping[str, Counter[str]]) -> dict[str, _Choice]:

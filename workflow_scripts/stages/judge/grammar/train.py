@@ -1,13 +1,13 @@
 """Train a grammar model on references, or on text files of sound sentences."""
 
-import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import json_argument, run
+from workflow_scripts.core.cli import run
+from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.core.files.manifest import sha256, shard_paths
@@ -66,32 +66,43 @@ def lines(paths: Sequence[Path]) -> Iterator[str]:
                 yield sentence
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Train a grammar model: sound sentences against the same sentences damaged."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    given = parser.add_mutually_exclusive_group(required=True)
-    given.add_argument(
-        "--input", type=Path, nargs="+", help="UTF-8 text, a sentence a line (the last column)"
-    )
-    given.add_argument("--folder", type=Path, help="with shards of references, of a run")
-    parser.add_argument("--shards", type=int, help="of the folder")
-    parser.add_argument("--output", type=Path, required=True, help="folder of the model")
-    parser.add_argument("--language", default="", help="of the sentences; kept with the model")
-    parser.add_argument("--licence", default="", help="of the sentences; kept with the model")
-    parser.add_argument(
-        "--config", type=json_argument, default={}, help=f"settings (JSON) besides {DEFAULTS}"
-    )
-    arguments = parser.parse_args(argv)
-    about = {"language": arguments.language, "licence": arguments.licence}
-    if arguments.folder is None:
-        about["sources"] = [{"file": p.name, "sha256": sha256(p)} for p in arguments.input]
-        sentences = lines(arguments.input)
-    elif arguments.shards is None:
-        parser.error("--folder needs --shards")
-    else:
-        sentences = references(arguments.folder, arguments.shards)
-    train_model(sentences, arguments.output, arguments.config, about)
+def train_grammar(
+    output: Path,
+    input: Sequence[Path] = (),
+    folder: Path | None = None,
+    shards: int | None = None,
+    language: str = "",
+    licence: str = "",
+    config: dict[str, Any] | None = None,
+) -> None:
+    """Train a grammar model: sound sentences against the same sentences damaged.
 
+    Args:
+        output: folder of the model.
+        input: UTF-8 text files, a sentence a line (the last column).
+        folder: with shards of references, of a run; instead of `input`.
+        shards: of the folder.
+        language: of the sentences; kept with the model.
+        licence: of the sentences; kept with the model.
+        config: settings that differ from `DEFAULTS`.
+
+    Raises:
+        InputError: an unknown setting, too few sentences, or not one source of them.
+    """
+    about: dict[str, Any] = {"language": language, "licence": licence}
+    if bool(input) == (folder is not None):
+        raise InputError("grammar: name the sentences by one of --input and --folder")
+    if folder is None:
+        about["sources"] = [{"file": path.name, "sha256": sha256(path)} for path in input]
+        sentences = lines(input)
+    elif shards is None:
+        raise InputError("grammar: --folder needs --shards")
+    else:
+        sentences = references(folder, shards)
+    train_model(sentences, output, config or {}, about)
+
+
+main = command(train_grammar)
 
 if __name__ == "__main__":
     run(main)

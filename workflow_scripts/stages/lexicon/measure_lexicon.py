@@ -24,8 +24,8 @@ from workflow_scripts.core.files.vectors import read_vectors
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.text.word_tokens import words_and_punctuation
-from workflow_scripts.stages.embed import embedding as embedding
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder, load_encoder
+from workflow_scripts.encoding import embedding as embedding
+from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.stages.lexicon.measures_data import (
     Listed,
     Pair,
@@ -183,6 +183,52 @@ def drawn(best: Sequence[Pair], seed: int) -> list[tuple[int, int, str, str]]:
     return list(dict.fromkeys(found))
 
 
+def sets_of_pairs(named: Sequence[str]) -> list[WordPairs]:
+    """Return the sets of word similarity in files and folders.
+
+    Raises:
+        InputError: some are named, and no set is in them.
+    """
+    sets = read_word_pairs(map(Path, files_below(named, "evaluate.lexicons.word_similarity")))
+    if named and not sets:
+        raise InputError(
+            "evaluate.lexicons.word_similarity: no set of word pairs is in it; name files, or "
+            "folders that have some (docs/lexicon.md)"
+        )
+    return sets
+
+
+def precision_of_rules(
+    path: Path, name: str, wordnet: WordNet, samples: int, seed: int
+) -> dict[str, Any]:
+    """Return the precision, by WordNet, of the best rules of a file of PPDB; `name` is its own."""
+    judge = wordnet_resource(wordnet)
+    cuts = precision(ranked(read_rules(path), wordnet.knows, seed), judge, samples, seed)
+    return {"of": name, "by": judge.name, "words": ALL, "cuts": cuts}
+
+
+def synonyms_of_testbed(lexicon: Path, training_sets: Sequence[Path]) -> dict[str, Any]:
+    """Return precision and recall of a lexicon of the testbed: of all entries, and of words.
+
+    Args:
+        lexicon: its file.
+        training_sets: the files of pairs that it was made of.
+    """
+    synonyms = Synonyms(words_and_punctuation)
+    texts = (
+        (words_and_punctuation(row["reference"]), words_and_punctuation(row["paraphrase"]))
+        for row in Input(training_sets, TrainingPairRow).rows(list(_SIDES)).items
+    )
+    both, aligned = occurring(synonyms.pairs(), texts)
+    words = LENGTHS[0]
+    of_words = [{pair for pair in pairs if length(pair) == words} for pairs in (both, aligned)]
+    entries_of_words = (entry for entry in entries(lexicon) if length(entry[0]) == words)
+    return {
+        ALL: exact(entries(lexicon), synonyms, both, aligned),
+        words: exact(entries_of_words, synonyms, *of_words),
+    }
+
+
 def _measure(
     config: dict[str, Any],
     lexicon: Path,
@@ -196,24 +242,15 @@ def _measure(
         InputError: a file can't be read, or is not of its form.
     """
     seed, samples = config["seed"], config["bootstrap"]
-    data_sets = read_word_pairs(
-        map(Path, files_below(config["word_similarity"], "evaluate.lexicons.word_similarity"))
-    )
-    if config["word_similarity"] and not data_sets:
-        raise InputError(
-            "evaluate.lexicons.word_similarity: no set of word pairs is in it; name files, or "
-            "folders that have some (docs/lexicon.md)"
-        )
+    data_sets = sets_of_pairs(config["word_similarity"])
     wordnet = WordNet(Path(config["wordnet"])) if config["wordnet"] else None
-    vocabulary = sorted({word for each in data_sets for pair in each.pairs for word in pair})
+    vocabulary = sorted({word for one in data_sets for pair in one.pairs for word in pair})
     lists = []
     if config["ppdb"]:
-        phrases = set(vocabulary)
-        for pair, _ in entries(lexicon):
-            phrases.update(pair)
+        phrases = {phrase for pair, _ in entries(lexicon) for phrase in pair}.union(vocabulary)
         lists = [Listed(Path(path), phrases) for path in config["ppdb"]]
     judges = resources(wordnet, lists)
-    every, of_judges = Best(), [Best(each.knows) for each in judges]
+    every, of_judges = Best(), [Best(judge.knows) for judge in judges]
     total = Input(lexicon, LexiconRow).count()
     for pair, _ in progress(entries(lexicon), total, "lexicon: entries"):
         for best in (every, *of_judges):
@@ -222,46 +259,27 @@ def _measure(
         "entries": total,
         "similarity": None,
         "precision": [
-            {"of": LEXICON, "by": each.name, "words": kind, "cuts": cuts}
-            for each, best in zip(judges, of_judges, strict=True)
+            {"of": LEXICON, "by": judge.name, "words": kind, "cuts": cuts}
+            for judge, best in zip(judges, of_judges, strict=True)
             for kind in (ALL, *LENGTHS)
-            if (cuts := precision(best.entries(kind), each, samples, seed))
+            if (cuts := precision(best.entries(kind), judge, samples, seed))
         ],
         "antonyms": [],
         "testbed": None,
     }
     if data_sets:
         vectors = word_vectors(config, models, vocabulary)
-        found = rankers(scores_of(lexicon, data_sets), lists, vectors, data_sets, seed)
-        figures["similarity"] = similarity(data_sets, found, LEXICON, samples, seed)
+        ranks = rankers(scores_of(lexicon, data_sets), lists, vectors, data_sets, seed)
+        figures["similarity"] = similarity(data_sets, ranks, LEXICON, samples, seed)
     if wordnet:
-        judge = wordnet_resource(wordnet)
-        for listed_file, path in zip(lists, config["ppdb"], strict=True):
-            best_rules = ranked(read_rules(Path(path)), wordnet.knows, seed)
-            cuts = precision(best_rules, judge, samples, seed)
-            figures["precision"].append(
-                {"of": listed_file.name, "by": judge.name, "words": ALL, "cuts": cuts}
-            )
+        figures["precision"] += [
+            precision_of_rules(Path(path), of_file.name, wordnet, samples, seed)
+            for of_file, path in zip(lists, config["ppdb"], strict=True)
+        ]
     if sources := opposites(config, wordnet):
         figures["antonyms"] = antonyms(every.entries(), sources)
     if config["testbed"]:
-        synonyms = Synonyms(words_and_punctuation)
-        texts = (
-            (words_and_punctuation(row["reference"]), words_and_punctuation(row["paraphrase"]))
-            for row in Input(training_sets, TrainingPairRow).rows(list(_SIDES)).items
-        )
-        both, aligned = occurring(synonyms.pairs(), texts)
-        figures["testbed"] = {
-            kind: exact(
-                (each for each in entries(lexicon) if kind in (ALL, length(each[0]))),
-                synonyms,
-                *(
-                    {pair for pair in pairs if kind in (ALL, length(pair))}
-                    for pairs in (both, aligned)
-                ),
-            )
-            for kind in (ALL, LENGTHS[0])
-        }
+        figures["testbed"] = synonyms_of_testbed(lexicon, training_sets)
     columns = ("among", "place", "phrase", "paraphrase")
     write_text(output, table_text(columns, drawn(every.entries(), seed)))
     beside = output.with_name(MEASURES)

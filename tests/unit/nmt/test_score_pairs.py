@@ -4,7 +4,7 @@ import pytest
 
 from tests.oracles import Oracle
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.score import main
+from workflow_scripts.nmt.score_pairs import main
 
 
 @pytest.fixture

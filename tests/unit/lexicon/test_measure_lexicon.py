@@ -16,10 +16,10 @@ from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import LexiconRow, TrainingPairRow
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
+from workflow_scripts.encoding import embedding as embedding
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
-from workflow_scripts.stages.embed import embedding as embedding
 from workflow_scripts.stages.embed import train
-from workflow_scripts.stages.lexicon import measures, measures_report
+from workflow_scripts.stages.lexicon import measure_lexicon, measures_report
 from workflow_scripts.stages.lexicon.measures_data import Listed
 from workflow_scripts.stages.lexicon.measures_results import read_measures
 
@@ -70,7 +70,7 @@ def _measured(tmp_path: Path, *options: str, **config: Any) -> Path:
     output.parent.mkdir()
     settings = json.dumps({**CONFIG, **config})
     command = ["--config", settings, "--lexicon", str(_lexicon(tmp_path))]
-    measures.main([*command, *options, "--output", str(output)])
+    measure_lexicon.main([*command, *options, "--output", str(output)])
     return output.parent
 
 
@@ -124,7 +124,7 @@ def test_embeddings_and_the_encoder_are_compared_by_their_cosines(
     pairs = examples.pairs_table(tmp_path / "pairs.parquet", texts)
     train.main(examples.train_arguments(tmp_path / "embed", pairs, collected(tmp_path, [])))
     folder = tmp_path / "embed" / "1"
-    monkeypatch.setattr(measures, "encoder_folder", lambda _: folder)
+    monkeypatch.setattr(measure_lexicon, "encoder_folder", lambda _: folder)
     first, *others = sorted({word for text in texts[0] for word in text.lower().split()})
     lines = [f"{first}\t{other}\t{number}\n" for number, other in enumerate(others)]
     (tmp_path / "similar.txt").write_text("".join(lines))
@@ -182,7 +182,7 @@ def test_a_damaged_lexicon_is_refused(tmp_path: Path) -> None:
     path = _lexicon(tmp_path)
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(InputError, match=r"lexicon\.parquet"):
-        list(measures.entries(path))
+        list(measure_lexicon.entries(path))
 
 
 def test_a_folder_without_sets_and_equal_names_are_refused(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_a_list_is_not_called_as_the_lexicon_is(tmp_path: Path) -> None:
     path = tmp_path / "lexicon.txt"
     path.write_text("big large\n", encoding="utf-8")
     with pytest.raises(InputError, match="two of what is compared are called 'lexicon'"):
-        measures.resources(None, [Listed(path, {"big", "large"})])
+        measure_lexicon.resources(None, [Listed(path, {"big", "large"})])
 
 
 def test_a_file_that_changed_since_the_run_was_planned_is_refused(tmp_path: Path) -> None:

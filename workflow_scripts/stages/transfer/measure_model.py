@@ -23,9 +23,8 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.seal import read_sealed, sealed
 from workflow_scripts.core.statistics.rounding import DECIMALS
-from workflow_scripts.stages.judge.sentence_vectors import encoder_folder
+from workflow_scripts.encoding.sentence_vectors import encoder_folder
 from workflow_scripts.stages.transfer.collect import described
-from workflow_scripts.stages.transfer.measures import figures
 from workflow_scripts.stages.transfer.protocol import (
     ADAM,
     SKLEARN,
@@ -44,6 +43,7 @@ from workflow_scripts.stages.transfer.representations import (
     word_vectors,
 )
 from workflow_scripts.stages.transfer.senteval_readers import TaskData, read_task
+from workflow_scripts.stages.transfer.task_figures import figures
 from workflow_scripts.stages.transfer.tasks import TASKS, chosen, missing
 
 # numpy takes no greater seed.
@@ -51,7 +51,7 @@ _SEEDS = 1 << 32
 
 
 def read_tasks(folders: Sequence[str | Path], names: Sequence[str] | None) -> list[TaskData]:
-    """Return the tasks in folders of SentEval's layout; what is missing is told on stderr.
+    """Return the tasks in folders of SentEval's layout; stderr says what is missing.
 
     Raises:
         InputError: see `tasks.chosen` and `readers.read_task`.

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 from sklearn import metrics
 
-from workflow_scripts.stages.encoder.tasks.measures import MEASURES, f1, measured
+from workflow_scripts.stages.encoder.tasks.glue_measures import MEASURES, f1, measured
 
 GOLD = np.array([1, 1, 1, 0, 0], float)
 FOUND = np.array([1, 0, 1, 1, 0], float)

@@ -4,7 +4,12 @@ import pytest
 
 from tests.unit.judge.annotation import campaign
 from tests.unit.judge.test_store import do_all, join
-from workflow_scripts.apps.annotate.export import LABEL_COLUMNS, export, middle, table_of_marks
+from workflow_scripts.apps.annotate.answer_files import (
+    LABEL_COLUMNS,
+    export,
+    middle,
+    table_of_marks,
+)
 from workflow_scripts.apps.annotate.modes import Answer, UnansweredError, label_of, read_answer
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.judge.rating_file import Rating, read_ratings, reference_texts

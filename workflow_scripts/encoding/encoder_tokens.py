@@ -41,12 +41,12 @@ class Tokens:
         inside = np.arange(int(lengths.max())) < lengths[:, None]
         places = np.repeat(self._starts[items] - (np.cumsum(lengths) - lengths), lengths)
         places += np.arange(len(places))
-        found = {"attention_mask": torch.from_numpy(inside.astype(np.int64))}
+        filled = {"attention_mask": torch.from_numpy(inside.astype(np.int64))}
         for name, values in self.columns.items():
             padded = np.full(inside.shape, self._padding[name], np.int64)
             padded[inside] = values[places]
-            found[name] = torch.from_numpy(padded)
-        return found
+            filled[name] = torch.from_numpy(padded)
+        return filled
 
 
 def tokenised(
@@ -76,7 +76,7 @@ def tokenised(
     lengths: list[int] = []
     for start in range(0, len(first), _CHUNK):
         part = slice(start, start + _CHUNK)
-        found = tokenizer(
+        tokens = tokenizer(
             list(first[part]),
             None if second is None else list(second[part]),
             truncation=True if second is None else "longest_first",
@@ -84,9 +84,9 @@ def tokenised(
             return_token_type_ids=_TYPES in names,
             return_attention_mask=False,
         )
-        lengths += map(len, found[_IDS])
+        lengths += map(len, tokens[_IDS])
         for name in names:
-            kept[name].append(np.concatenate([np.array(each, np.int32) for each in found[name]]))
+            kept[name].append(np.concatenate([np.array(ids, np.int32) for ids in tokens[name]]))
     empty = np.empty(0, np.int32)
     columns = {name: np.concatenate([empty, *arrays]) for name, arrays in kept.items()}
     return Tokens(columns, np.array(lengths, np.int64), padding)

@@ -3,9 +3,9 @@ import pytest
 from scipy import stats
 from sklearn.metrics import f1_score
 
-from workflow_scripts.stages.transfer.measures import block_sums, figures, gain
 from workflow_scripts.stages.transfer.protocol import Answers
 from workflow_scripts.stages.transfer.senteval_readers import Row, TaskData
+from workflow_scripts.stages.transfer.task_figures import block_sums, figures, gain
 
 
 def task(name, labels):

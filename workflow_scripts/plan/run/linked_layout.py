@@ -1,12 +1,13 @@
 """The layout of a run that was started, read from its folder."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.layout import Layout
 from workflow_scripts.plan.run.run_folders import link_name, read_config, root_of
 from workflow_scripts.plan.selection import Unit
-from workflow_scripts.stages.catalogue import STAGES
+from workflow_scripts.plan.stage import Stage
 
 
 class LinkedLayout(Layout):
@@ -15,8 +16,12 @@ class LinkedLayout(Layout):
     It reads no file of the bitext, so it works wherever the run's folder is.
     """
 
-    def __init__(self, run: Path):
+    def __init__(self, run: Path, stages: Sequence[type[Stage]]):
         """Read the run in folder `run`.
+
+        Args:
+            run: its folder.
+            stages: the declarations, in the order of the flow.
 
         Raises:
             InputError: there is no such run, or its configuration is of another version.
@@ -25,7 +30,7 @@ class LinkedLayout(Layout):
         self.root = root_of(run)
         config = read_config(run)
         try:
-            super().__init__(config, STAGES)
+            super().__init__(config, stages)
         except InputError as error:
             raise InputError(
                 f"{run} was started by another version of the workflow, whose configuration this "

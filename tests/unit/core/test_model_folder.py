@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.kinds import (
+from workflow_scripts.core.files.model_folder import (
     HUGGING_FACE,
     MARIAN_BINARY,
     MARIAN_NPZ,

@@ -1,6 +1,5 @@
 """The folder of a finished encoder: its files in Hugging Face's form, its figures, its record."""
 
-import argparse
 import shutil
 from pathlib import Path
 from typing import Any
@@ -8,23 +7,12 @@ from typing import Any
 from workflow_scripts.core.files.atomic import copy_file, write_json
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.space import explained
-from workflow_scripts.core.training.loop import CHECKPOINT_SECONDS
-from workflow_scripts.stages.encoder.models import save
-from workflow_scripts.stages.encoder.results import METRICS, RECORD
+from workflow_scripts.encoding.interface import RECORD
+from workflow_scripts.encoding.pretrained import save
+from workflow_scripts.stages.encoder.results import METRICS
 
 # In the work folder.
 CHECKPOINT = "checkpoint.pt"
-
-
-def add_training_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that all trainings of encoders share: where, on what, and the output."""
-    parser.add_argument("--work", type=Path, required=True, help="folder for checkpoints")
-    parser.add_argument("--device", default="auto", help="cpu, cuda, or auto")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument(
-        "--checkpoint-seconds", type=float, default=CHECKPOINT_SECONDS, help="between checkpoints"
-    )
-    parser.add_argument("--output", type=Path, required=True, help="folder of the encoder")
 
 
 def publish(

@@ -1,6 +1,6 @@
 import json
 
-from workflow_scripts.testbed.check import main
+from workflow_scripts.testbed.check_paraphrases import main
 
 
 def test_files_are_read_as_those_of_diversity(tmp_path, capsys):

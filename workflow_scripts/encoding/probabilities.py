@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from workflow_scripts.stages.encoder.encoder_tokens import Tokens
-from workflow_scripts.stages.encoder.training import outputs
+from workflow_scripts.encoding.encoder_tokens import Tokens
+from workflow_scripts.encoding.model_outputs import outputs
 
 
 def probabilities(
@@ -21,9 +21,9 @@ def probabilities(
         settings: `batch` and `precision`.
         device: for torch.
     """
-    found = np.empty(len(tokens.lengths))
+    values = np.empty(len(tokens.lengths))
     for items, answer in outputs(
         model, lambda items, _: tokens.batch(items), tokens.lengths, settings, device
     ):
-        found[items] = functional.softmax(answer.logits.double(), dim=1)[:, 1].cpu().numpy()
-    return found
+        values[items] = functional.softmax(answer.logits.double(), dim=1)[:, 1].cpu().numpy()
+    return values

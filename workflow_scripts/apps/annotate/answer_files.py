@@ -15,7 +15,13 @@ from workflow_scripts.stages.judge.rating_file import COLUMNS, CONTROL, OWN_COLU
 
 RATING_COLUMNS = (*COLUMNS, *OWN_COLUMNS)
 LABEL_COLUMNS = (
-    *("id", "source", "reference", "paraphrase", "forward_nll", "backward_nll", "label"),
+    "id",
+    "source",
+    "reference",
+    "paraphrase",
+    "forward_nll",
+    "backward_nll",
+    "label",
 )
 MARK_COLUMNS = ("paraphrase_score", "strength", "fluency")
 
@@ -91,8 +97,14 @@ def _labels(judged: Sequence[Judged], marked: bool) -> Iterator[tuple[str, ...]]
         else:
             label = "BAG"[middle(["BAG".index(each) for each in labels])]
         yield (
-            *(reference.id, reference.source or "", reference.text, item.paraphrase),
-            *(_nll(item.forward_nll), _nll(item.backward_nll), label, *marks),
+            reference.id,
+            reference.source or "",
+            reference.text,
+            item.paraphrase,
+            _nll(item.forward_nll),
+            _nll(item.backward_nll),
+            label,
+            *marks,
         )
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import yaml
 
-from workflow_scripts.commands.status.linked import LinkedLayout
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import (
@@ -21,11 +20,12 @@ from workflow_scripts.core.files.atomic import (
     write_text,
 )
 from workflow_scripts.core.files.manifest import read_manifest, read_record, sha256, verify
+from workflow_scripts.core.files.model_folder import SOCKEYE
 from workflow_scripts.core.files.seal import SEAL, sealed
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.core.version import version
-from workflow_scripts.nmt.kinds import SOCKEYE
 from workflow_scripts.plan.run.run_folders import run_folder
+from workflow_scripts.stages.catalogue import linked_layout
 from workflow_scripts.stages.release.licences import licence_fields
 from workflow_scripts.stages.rewrite.control_report import RESULTS, SHOWN, read_control
 from workflow_scripts.stages.rewrite.results import (
@@ -131,7 +131,7 @@ def told(run_folder: Path, name: str) -> dict[str, Any]:
     Raises:
         InputError: the configuration is missing, or of another version.
     """
-    about = LinkedLayout(run_folder).settings(("rewrite", name))["about"]
+    about = linked_layout(run_folder).settings(("rewrite", name))["about"]
     return {key: about[key] for key in _TOLD if key in about}
 
 
@@ -189,6 +189,11 @@ def export(run_folder: Path, name: str, output: Path, licence: str | None = None
         control,
     )
     files += [folder / _RECORD, measured / MEASURES, measured / PARAPHRASES]
+    _write_folder(output, files, about, text)
+
+
+def _write_folder(output: Path, files: list[Path], about: dict[str, Any], text: str) -> None:
+    """Write the released folder, which appears whole: copies of files, what is told, the card."""
     output.parent.mkdir(parents=True, exist_ok=True)
     unfinished = temporary_path(output)
     unfinished.mkdir()

@@ -10,8 +10,8 @@ import torch
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import sha256
+from workflow_scripts.encoding.sentence_vectors import require_words
 from workflow_scripts.plan.catalogues.encoder_blocks import PLAIN, encoder_files
-from workflow_scripts.stages.judge.sentence_vectors import require_words
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
@@ -88,7 +88,7 @@ def open_model(head: Any, folder: Path, seed: int = 0, **options: Any) -> Any:
     """
     torch.manual_seed(seed)
     with _explained(folder):
-        model, found = head.from_pretrained(
+        model, loading = head.from_pretrained(
             str(folder),
             use_safetensors=True,
             dtype=torch.float32,
@@ -100,13 +100,14 @@ def open_model(head: Any, folder: Path, seed: int = 0, **options: Any) -> Any:
         body = "" if model.base_model is model else f"{model.base_model_prefix}."
         missing = [
             name
-            for name in sorted(found["missing_keys"])
+            for name in sorted(loading["missing_keys"])
             if name.startswith(body) and not name.startswith(f"{body}pooler.")
         ]
         if missing:
             raise ValueError(f"it lacks the weights {missing[0]}")
         # Each with both shapes.
-        if mismatched := [name for name, *_ in found["mismatched_keys"] if name.startswith(body)]:
+        mismatched = [name for name, *_ in loading["mismatched_keys"] if name.startswith(body)]
+        if mismatched:
             raise ValueError(
                 f"the weights {mismatched[0]} are of another size than config.json says"
             )
@@ -137,9 +138,9 @@ def longest(model: Any, wanted: int) -> int:
         return wanted
     # Positions of RoBERTa, MPNet and their like begin behind that of the padding token.
     first = [
-        each.padding_idx + 1
-        for name, each in model.named_modules()
-        if name.endswith("position_embeddings") and getattr(each, "padding_idx", None) is not None
+        layer.padding_idx + 1
+        for name, layer in model.named_modules()
+        if name.endswith("position_embeddings") and getattr(layer, "padding_idx", None) is not None
     ]
     return min(wanted, positions - max(first, default=0))
 

@@ -17,10 +17,10 @@ def accuracy(gold: Numbers, predicted: Numbers) -> float:
 
 
 def f1(gold: Numbers, predicted: Numbers) -> float:
-    """Return the F1 of the class 1, paraphrases; 0 where it is neither there nor found."""
-    found = float(((gold == 1) & (predicted == 1)).sum())
+    """Return the F1 of the class 1, paraphrases; 0 where no example has it, nor is given it."""
+    both = float(((gold == 1) & (predicted == 1)).sum())
     either = float((gold == 1).sum() + (predicted == 1).sum())
-    return 2 * found / either if either else 0.0
+    return 2 * both / either if either else 0.0
 
 
 def pearson(gold: Numbers, predicted: Numbers) -> float:

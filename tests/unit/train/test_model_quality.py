@@ -8,7 +8,7 @@ import pytest
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.stages.subword.segmenter import Segmenter
-from workflow_scripts.stages.train.measures import (
+from workflow_scripts.stages.train.model_quality import (
     bleu,
     corpus_bleu,
     perplexity,

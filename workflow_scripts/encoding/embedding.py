@@ -20,18 +20,23 @@ from safetensors import SafetensorError
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.statistics.numbers import require_finite
-from workflow_scripts.stages.embed import encoders, parts, tokens
+from workflow_scripts.encoding import encoders, parts, tokens
 
-# The record `model.json` speaks for all files of the model folder.
-RECORD = "model"
 UNTRAINED = "untrained.safetensors"
 # Sentences encoded at once; fewer where they are padded.
 _CHUNK, _PADDED_CHUNK = 4096, 256
 _TRAVELLING = ("encoders.py", "parts.py", "sentence_module.py", "tokens.py")
 # A damaged or foreign folder may hold anything in place of what is looked for.
 _READ_ERRORS = (
-    *(OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, MemoryError),
-    *(AssertionError, SafetensorError),
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    MemoryError,
+    AssertionError,
+    SafetensorError,
 )
 _LIBRARY = "sentence_transformers.models"
 

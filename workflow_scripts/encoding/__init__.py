@@ -1,0 +1,1 @@
+"""Finished embeddings and encoders of sentences: opened, applied and written."""
