@@ -43,10 +43,13 @@ def duration(seconds: float) -> str:
 
 
 def progress_line(
-    desc: str, done: int, total: int | None, elapsed: float, unit: str = "rows"
+    desc: str, done: int, total: int | None, elapsed: float, unit: str = "rows", before: int = 0
 ) -> str:
-    """Return e.g. `generate: 1,200 of 3,000 rows (40 %), 35.1/s, 0:00:51 left`."""
-    rate = done / elapsed if elapsed > 0 else 0.0
+    """Return e.g. `generate: 1,200 of 3,000 rows (40 %), 35.1/s, 0:00:51 left`.
+
+    `before` were done when `elapsed`, in seconds, began.
+    """
+    rate = (done - before) / elapsed if elapsed > 0 else 0.0
     if not total:
         return f"{desc}: {done:,} {unit}, {rate:,.1f}/s"
     left = duration((total - done) / rate) if rate > 0 else "unknown time"

@@ -6,11 +6,10 @@ beginning: the encoder has never seen them and must learn to read them.
 """
 
 import re
-import shutil
 from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.atomic import atomic_path, write_text
+from workflow_scripts.core.files.atomic import copy_file, write_text
 from workflow_scripts.core.files.model_folder import SETTINGS, SOCKEYE, model_files
 from workflow_scripts.nmt.loaders import opened_model
 from workflow_scripts.nmt.saving import save_model
@@ -54,16 +53,11 @@ def write_monolingual(folder: Path, output: Path) -> None:
     save_model(folder, files, tensors, output)
     if not one:
         source, target = files.vocabularies
-        _copy(folder / target, output / source)
+        copy_file(folder / target, output / source)
         config = output / files.configs[0]
         text = config.read_text(encoding="utf-8")
         for size in _SIZES:
             text = size.sub(rf"\g<1>{len(opened.target_vocab)}", text)
         write_text(config, text)
     if files.source_spm and files.target_spm and files.source_spm != files.target_spm:
-        _copy(folder / files.target_spm, output / files.source_spm)
-
-
-def _copy(source: Path, target: Path) -> None:
-    with atomic_path(target) as temporary:
-        shutil.copyfile(source, temporary)
+        copy_file(folder / files.target_spm, output / files.source_spm)

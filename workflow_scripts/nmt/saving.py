@@ -5,7 +5,6 @@ format, in which a training keeps no model: it becomes .npz.
 """
 
 import io
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from workflow_scripts.core.files.atomic import atomic_path
+from workflow_scripts.core.files.atomic import atomic_path, copy_file
 from workflow_scripts.core.files.model_folder import HUGGING_FACE, SOCKEYE, ModelFiles
 from workflow_scripts.nmt.loaders import hugging_face, marian
 from workflow_scripts.nmt.loaders.marian_items import OPTIONS
@@ -43,8 +42,7 @@ def save_model(
     text = {files.source_spm, files.target_spm, *files.vocabularies, *files.configs} - {None}
     names = sorted(name for name in text if name is not None)
     for name in names:
-        with atomic_path(output / name) as temporary:
-            shutil.copyfile(folder / name, temporary)
+        copy_file(folder / name, output / name)
     plain = {name: tensor.detach().cpu() for name, tensor in tensors.items()}
     if files.kind == SOCKEYE:
         weights, content = files.weights, _checkpoint(plain)

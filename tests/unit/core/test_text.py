@@ -76,6 +76,9 @@ def test_progress_says_rows_rate_and_time_left(capsys):
     assert progress_line("generate", 1200, 3000, 60.0) == (
         "generate: 1,200 of 3,000 rows (40%), 20.0/s, 0:01:30 left"
     )
+    assert progress_line("train", 60, 100, 10.0, "updates", before=50) == (
+        "train: 60 of 100 updates (60%), 1.0/s, 0:00:40 left"
+    )
     assert list(progress(range(3), total=3, desc="x")) == [0, 1, 2]
     assert "x: 3 rows done" in capsys.readouterr().err
 

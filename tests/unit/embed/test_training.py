@@ -6,6 +6,7 @@ import torch
 
 from tests.unit.embed import examples
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.training import loop
 from workflow_scripts.encoding.encoders import ENCODERS, Encoder, Entry
 from workflow_scripts.stages.embed import training as module
 from workflow_scripts.stages.embed.training import Seeds, Training, mega_batch_size, scrambled
@@ -40,14 +41,14 @@ def test_going_on_from_a_checkpoint_ends_with_the_same_bits(tmp_path, encoders, 
     while True:
         part = training(tmp_path, changes, **options)
         allowed = iter(range(2))
-        original = part._mega_batch
+        original = part.update
 
-        def limited(original=original, allowed=allowed):
+        def limited(batch, original=original, allowed=allowed):
             if next(allowed, None) is None:
                 raise KeyboardInterrupt
-            original()
+            original(batch)
 
-        part._mega_batch = limited
+        part.update = limited
         try:
             part.run(checkpoint, every=0.0)
             break
@@ -200,7 +201,7 @@ def test_an_empty_training_set_is_an_error(tmp_path):
 
 
 def test_progress_names_pairs_epoch_and_loss(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(module, "INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr(loop, "INTERVAL_SECONDS", 0.0)
     training(tmp_path).run()
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].startswith(f"embed: pairs: 30 of {2 * len(PAIRS)} rows")

@@ -5,10 +5,10 @@ from transformers import AutoModelForSequenceClassification
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seeding import generator
+from workflow_scripts.core.training import loop
 from workflow_scripts.encoding.encoder_tokens import tokenised
 from workflow_scripts.encoding.model_outputs import outputs
 from workflow_scripts.encoding.pretrained import open_model, open_tokenizer
-from workflow_scripts.stages.encoder import training
 from workflow_scripts.stages.encoder.training import Fitting, learning_rate
 
 pytestmark = pytest.mark.slow  # it loads transformers
@@ -30,7 +30,7 @@ class KilledError(Exception):
     """What stands for a kill."""
 
 
-def made(folder, settings=SETTINGS, measure=None, seed=1, spoilt=None):
+def made(folder, settings=SETTINGS, measure=None, seed=1, spoilt=None, plan="a"):
     """Return a training, and its inputs."""
     model = open_model(AutoModelForSequenceClassification, folder, 5, num_labels=2)
     tokens = tokenised(open_tokenizer(folder), FIRST, SECOND, 32)
@@ -44,11 +44,12 @@ def made(folder, settings=SETTINGS, measure=None, seed=1, spoilt=None):
     def random(*keys):
         return generator(seed, "test", *keys)
 
-    return Fitting(model, inputs, tokens.lengths, settings, random, measure=measure), inputs, tokens
+    options = {"measure": measure, "plan": {"data": plan}}
+    return Fitting(model, inputs, tokens.lengths, settings, random, **options), inputs, tokens
 
 
 def weights(training):
-    return {name: value.clone() for name, value in training.model.state_dict().items()}
+    return {name: value.clone() for name, value in training.network.state_dict().items()}
 
 
 def same(one, other):
@@ -66,7 +67,7 @@ def test_a_model_learns_and_its_curve_is_kept(encoder):
         6 * epoch for epoch in range(1, 31)
     ]
     found = np.empty(len(FIRST))
-    for items, answer in outputs(training.model, inputs, tokens.lengths, SETTINGS):
+    for items, answer in outputs(training.network, inputs, tokens.lengths, SETTINGS):
         found[items] = answer.logits.argmax(1)
     assert found.tolist() == ["bird" in text for text in SECOND]
 
@@ -87,11 +88,11 @@ def test_a_training_that_was_killed_ends_with_the_same_bits(encoder, tmp_path, e
     killed, _, _ = made(encoder, spoilt=kill)
     checkpoint = tmp_path / "checkpoint.pt"
     with pytest.raises(KilledError):
-        killed.run(checkpoint, {"data": "a"}, every=0)
+        killed.run(checkpoint, every=0)
     assert 0 < killed.updates < whole.total
     again, _, _ = made(encoder)
-    again.model.classifier.weight.data.zero_()  # all comes from the checkpoint
-    again.run(checkpoint, {"data": "a"}, every=0)
+    again.network.classifier.weight.data.zero_()  # all comes from the checkpoint
+    again.run(checkpoint, every=0)
     assert same(weights(again), weights(whole))
     assert again.history == whole.history
 
@@ -100,9 +101,9 @@ def test_a_checkpoint_of_another_plan_is_thrown_away(encoder, tmp_path, capsys):
     """Weights of other data would go unseen."""
     checkpoint = tmp_path / "checkpoint.pt"
     whole, _, _ = made(encoder)
-    whole.run(checkpoint, {"data": "a"}, every=0)
-    other, _, _ = made(encoder, seed=2)
-    other.run(checkpoint, {"data": "b"}, every=0)
+    whole.run(checkpoint, every=0)
+    other, _, _ = made(encoder, seed=2, plan="b")
+    other.run(checkpoint, every=0)
     assert "starting over" in capsys.readouterr().err
     fresh, _, _ = made(encoder, seed=2)
     fresh.run()
@@ -152,14 +153,14 @@ def test_a_loss_that_is_not_finite_is_an_error(encoder):
 def test_a_weight_that_is_not_finite_is_an_error(encoder):
     """The last update spoils it, after its loss was looked at."""
     training, _, _ = made(encoder)
-    step = training._adam.step
+    step = training._optimizer.step
 
     def spoilt():
         step()
         if training.updates == training.total - 1:
-            next(iter(training.model.parameters())).data[0] = float("nan")
+            next(iter(training.network.parameters())).data[0] = float("nan")
 
-    training._adam.step = spoilt
+    training._optimizer.step = spoilt
     with pytest.raises(InputError, match="a weight is not finite after 18 updates"):
         training.run()
 
@@ -168,28 +169,28 @@ def test_a_training_without_items_is_an_error(encoder):
     """Nothing would be learnt."""
     training, inputs, _ = made(encoder)
     with pytest.raises(InputError, match="nothing is left to train on"):
-        Fitting(training.model, inputs, np.array([]), SETTINGS, generator)
+        Fitting(training.network, inputs, np.array([]), SETTINGS, generator)
 
 
 def test_bfloat16_is_computed_in_it(encoder):
     """Weights stay float32; products have few digits."""
     exact, inputs, tokens = made(encoder)
-    exact.model.eval()
+    exact.network.eval()
     answers = {}
     for precision in ("float32", "bfloat16"):
         settings = SETTINGS | {"precision": precision}
-        _, answer = next(outputs(exact.model, inputs, tokens.lengths, settings))
+        _, answer = next(outputs(exact.network, inputs, tokens.lengths, settings))
         answers[precision] = answer.logits.float()
     assert not torch.equal(answers["float32"], answers["bfloat16"])
     assert torch.allclose(answers["float32"], answers["bfloat16"], atol=0.05)
     training, _, _ = made(encoder, SETTINGS | {"precision": "bfloat16"})
     training.run()
-    assert {value.dtype for value in training.model.parameters()} == {torch.float32}
+    assert {value.dtype for value in training.network.parameters()} == {torch.float32}
 
 
 def test_checkpoints_come_in_time(encoder, tmp_path, monkeypatch):
     """None before its time."""
-    monkeypatch.setattr(training.time, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(loop.time, "monotonic", lambda: 0.0)
     fitting, _, _ = made(encoder)
-    fitting.run(tmp_path / "checkpoint.pt", {})
+    fitting.run(tmp_path / "checkpoint.pt")
     assert not (tmp_path / "checkpoint.pt").exists()

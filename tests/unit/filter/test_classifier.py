@@ -70,7 +70,8 @@ def test_it_tells_references_from_paraphrases(columns, tmp_path, network, texts,
     values = [row["value"] for row in read_rows(output, PairValueRow)]
     assert len(values) == 300
     said = capsys.readouterr().err
-    assert f"classifier, epoch 1: {metrics['training_pairs']} rows done" in said
+    updates = 4 * -(-metrics["training_pairs"] // 10)
+    assert f"classifier: {updates} updates done in" in said
     assert "classifier: 300 rows done" in said
     assert np.mean(np.array(values) < 0.5) > 0.95
 
@@ -265,3 +266,8 @@ def test_a_damaged_model_is_refused(columns, tmp_path):
     weights.write_bytes(weights.read_bytes()[:-1] + b"x")
     with pytest.raises(InputError, match=r"weights\.pt differs"):
         Classifier.load(tmp_path / "model")
+
+
+def test_a_classifier_that_diverges_is_an_error(columns, tmp_path):
+    with pytest.raises(InputError, match=r"the loss is not finite.*lower learning_rate"):
+        train(columns(telling), tmp_path / "model", learning_rate=1e30, l2=[1.0])

@@ -107,7 +107,7 @@ def test_published_files_that_are_gone_are_made_without_training(inputs: Path, m
     for path in output.iterdir():
         if path.is_file():
             path.unlink()
-    monkeypatch.setattr(Training, "_update", None)
+    monkeypatch.setattr(Training, "update", None)
     assert verify(make(inputs) / "model")["files"] == before
 
 

@@ -10,9 +10,9 @@ import torch
 
 from tests.unit.nmt.marian_files import write_npz
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.training import loop
 from workflow_scripts.nmt.trainable import Trainable
 from workflow_scripts.plan.schema import filled
-from workflow_scripts.stages.rewrite import training
 from workflow_scripts.stages.rewrite.training import Training, batches, cut_by_length, factor
 
 # Words are to be written backwards.
@@ -39,7 +39,7 @@ def folder(tmp_path_factory) -> Path:
     return write_npz(tmp_path_factory.mktemp("models") / "model")
 
 
-def begun(folder: Path, path: Path, **changes: object) -> Training:
+def begun(folder: Path, **changes: object) -> Training:
     return Training(
         "plain",
         Trainable(folder, torch.device("cpu")),
@@ -47,7 +47,6 @@ def begun(folder: Path, path: Path, **changes: object) -> Training:
         train=PAIRS,
         dev=PAIRS[::5],
         seed=1,
-        path=path,
     )
 
 
@@ -56,23 +55,23 @@ class KilledError(Exception):
 
 
 @pytest.mark.slow
-def test_the_loss_falls_and_the_best_parameters_stay(folder, tmp_path):
-    work = begun(folder, tmp_path / "state.pt")
-    state = work.run()
-    found = [row["validation_perplexity"] for row in state.curve]
+def test_the_loss_falls_and_the_best_parameters_stay(folder):
+    work = begun(folder)
+    work.run()
+    found = [row["validation_perplexity"] for row in work.history]
     assert found[-1] < found[0] / 1.5
-    assert state.updates == 60
-    assert [row["updates"] for row in state.curve] == [10, 20, 30, 40, 50, 60]
-    assert found[state.best_checkpoint - 1] == min(found)
+    assert work.updates == 60
+    assert [row["updates"] for row in work.history] == [10, 20, 30, 40, 50, 60]
+    assert found[work.best_point()] == min(found)
     assert work._validated() == min(found)
 
 
 @pytest.mark.rest
 @pytest.mark.parametrize("kills", [[7], [13, 4], [25, 1, 30]])
 def test_after_kills_it_ends_with_the_same_bits(folder, tmp_path, monkeypatch, kills):
-    whole = begun(folder, tmp_path / "whole.pt")
-    expected = whole.run()
-    original = Training._update
+    whole = begun(folder)
+    whole.run()
+    original = Training.update
     for updates in kills:
         done = []
 
@@ -82,47 +81,50 @@ def test_after_kills_it_ends_with_the_same_bits(folder, tmp_path, monkeypatch, k
             done.append(1)
             return original(self, batch)
 
-        monkeypatch.setattr(Training, "_update", update)
+        monkeypatch.setattr(Training, "update", update)
         with pytest.raises(KilledError):
-            begun(folder, tmp_path / "state.pt").run()
-    monkeypatch.setattr(Training, "_update", original)
-    work = begun(folder, tmp_path / "state.pt")
-    state = work.run()
-    assert state.curve == expected.curve
+            begun(folder).run(tmp_path / "state.pt")
+    monkeypatch.setattr(Training, "update", original)
+    work = begun(folder)
+    work.run(tmp_path / "state.pt")
+    assert work.history == whole.history
     pairs = zip(work.trainable.trained, whole.trainable.trained, strict=True)
     assert all(torch.equal(*each) for each in pairs)
 
 
 @pytest.mark.slow
 def test_a_finished_training_is_not_repeated(folder, tmp_path, monkeypatch):
-    work = begun(folder, tmp_path / "state.pt")
-    expected = work.run()
-    monkeypatch.setattr(Training, "_update", None)
-    again = begun(folder, tmp_path / "state.pt")
-    assert again.run().curve == expected.curve
+    work = begun(folder)
+    work.run(tmp_path / "state.pt")
+    monkeypatch.setattr(Training, "update", None)
+    again = begun(folder)
+    again.run(tmp_path / "state.pt")
+    assert again.history == work.history
     assert torch.equal(again.trainable.trained[0], work.trainable.trained[0])
 
 
 @pytest.mark.slow
-def test_patience_ends_it(folder, tmp_path):
-    state = begun(folder, tmp_path / "a", learning_rate=1e-12, patience=2, dropout=0.0).run()
-    assert len(state.curve) == state.best_checkpoint + 2 < 6
+def test_patience_ends_it(folder):
+    work = begun(folder, learning_rate=1e-12, patience=2, dropout=0.0)
+    work.run()
+    assert len(work.history) == work.best_point() + 3 < 6
 
 
-def test_a_training_that_diverges_says_so(folder, tmp_path):
+def test_a_training_that_diverges_says_so(folder):
     with pytest.raises(InputError, match=r"plain diverged at update \d+: lower continued.learning"):
-        begun(folder, tmp_path / "state.pt", learning_rate=1e30, warmup=0).run()
+        begun(folder, learning_rate=1e30, warmup=0).run()
 
 
-def test_a_progress_line_tells_how_far_it_is(folder, tmp_path, monkeypatch, capfd):
-    monkeypatch.setattr(training, "INTERVAL_SECONDS", 0.0)
-    begun(folder, tmp_path / "state.pt", max_updates=10).run()
+def test_a_progress_line_tells_how_far_it_is(folder, monkeypatch, capfd):
+    monkeypatch.setattr(loop, "INTERVAL_SECONDS", 0.0)
+    begun(folder, max_updates=10).run()
     from workflow_scripts.core.progress import parse_line
 
     lines = capfd.readouterr().err.splitlines()
     found = [parse_line(line) for line in lines if line.startswith("train plain: ")]
     assert [each.done for each in found if each] == list(range(1, 11))
-    assert lines[-1].startswith("plain: checkpoint 1, 10 updates, validation perplexity ")
+    assert "left at most, perplexity " in lines[0]
+    assert lines[-3].startswith("plain: checkpoint 1, 10 updates, validation perplexity ")
 
 
 @pytest.mark.parametrize("epoch", [1, 2])

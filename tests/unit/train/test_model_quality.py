@@ -8,7 +8,13 @@ import pytest
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.stages.subword.segmenter import Segmenter
-from workflow_scripts.stages.train.model_quality import bleu, corpus_bleu, perplexity, translations
+from workflow_scripts.stages.train.model_quality import (
+    bleu,
+    corpus_bleu,
+    perplexity,
+    read_ids,
+    translations,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +73,8 @@ def test_perplexity_is_per_piece_as_sockeye_scores_it(bitext, trained, model, tm
     )
     total = sum(map(float, (tmp_path / "scores").read_text().split()))
     pieces = sum(len(line.split()) + 1 for line in paths[1].read_text().splitlines())
-    assert perplexity(model, tuple(paths)) == pytest.approx(math.exp(total / pieces), rel=1e-4)
+    found = perplexity(model, read_ids(model, tuple(paths)))
+    assert found == pytest.approx(math.exp(total / pieces), rel=1e-4)
 
 
 def test_a_dev_set_that_cannot_be_scored_is_an_error(model, tmp_path):
@@ -75,4 +82,4 @@ def test_a_dev_set_that_cannot_be_scored_is_an_error(model, tmp_path):
     for path in paths:
         path.write_text("▁ " * 500 + "\n")
     with pytest.raises(InputError, match="can't score any validation pair"):
-        perplexity(model, paths)
+        perplexity(model, read_ids(model, paths))

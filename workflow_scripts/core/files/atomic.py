@@ -167,6 +167,12 @@ class TemporaryFolder:
         remove_folder(self._folder)
 
 
+def copy_file(path: str | Path, copy: str | Path) -> None:
+    """Copy a file to `copy`, atomically."""
+    with atomic_path(copy) as temporary:
+        shutil.copyfile(path, temporary)
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write `text` as UTF-8, atomically."""
     with atomic_path(path) as temporary:

@@ -6,7 +6,6 @@ training is complete, and their record (`model.json`) last.
 
 import json
 import shutil
-import sys
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -19,19 +18,20 @@ from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import (
-    atomic_path,
+    copy_file,
     publish_folder,
-    remove_folder,
     unpublish_folder,
     write_json,
 )
-from workflow_scripts.core.files.file_lock import LOCK, locked
+from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import sha256, verify, write_record
 from workflow_scripts.core.files.parquet import count_rows, read_rows
 from workflow_scripts.core.files.rows import TrainingPairRow
 from workflow_scripts.core.files.space import explained
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.training import work_plan
+from workflow_scripts.core.training.loop import CHECKPOINT_SECONDS
 from workflow_scripts.encoding import parts
 from workflow_scripts.encoding.embedding import UNTRAINED, SentenceEmbeddings, save
 from workflow_scripts.encoding.interface import RECORD
@@ -45,7 +45,7 @@ from workflow_scripts.stages.embed.sts_readers import (
     read_data_sets,
     reported_and_development,
 )
-from workflow_scripts.stages.embed.training import CHECKPOINT_SECONDS, Seeds, Training
+from workflow_scripts.stages.embed.training import Seeds, Training
 
 # In the work folder.
 _PLAN, _PREPARED, _CHECKPOINT = "plan.json", "prepared", "checkpoint.pt"
@@ -108,21 +108,7 @@ def follow_plan(task: Task) -> None:
         "device": task.device,
         "inputs": {name: sha256(path) for name, path in files.items()},
     }
-    path = task.work / _PLAN
-    if path.exists():
-        if json.loads(path.read_text(encoding="utf-8")) == plan:
-            return
-        print(
-            f"embed: {task.work} holds work on other data or settings; starting over",
-            file=sys.stderr,
-        )
-    path.unlink(missing_ok=True)  # first: what is half removed follows no plan
-    for entry in task.work.iterdir():
-        if entry.is_dir():
-            remove_folder(entry)
-        elif entry.name != LOCK:
-            entry.unlink()
-    write_json(path, plan)
+    work_plan.follow("embed", task.work / _PLAN, plan)
 
 
 def check_not_empty(pairs: Pairs, path: Path, earlier: dict[str, int]) -> None:
@@ -183,6 +169,27 @@ def prepare_work(task: Task, pairs: Pairs) -> dict[str, Any]:
     return json.loads((folder / _COUNTS).read_text(encoding="utf-8"))
 
 
+def development_data(task: Task, tested: list[DataSet]) -> tuple[list[DataSet], int]:
+    """Return what the best epoch is chosen by, and how many of its pairs are left out.
+
+    Args:
+        task: says which data sets; none if the last epoch is taken.
+        tested: the data sets that the run tests on. Pairs of those that are reported are left out.
+    """
+    paths, vectors = task.config["training"]["development"], task.config["model"]["vectors"]
+    if not paths:
+        return [], 0
+    with unchanged(task.inputs, [*paths, *([vectors] if vectors else [])]):
+        reported, _ = reported_and_development(tested, task.config.get("chosen_on", []))
+        return without_tested(
+            read_data_sets(paths, task.config["language"]),
+            reported,
+            "training.development",
+            "take other data to choose the best epoch by, or null, or name the data sets in "
+            "sts.development",
+        )
+
+
 def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
     """Bring the training to its end, from wherever it stands, and publish the model folder.
 
@@ -197,20 +204,7 @@ def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
     config, settings = task.config, task.config["training"]
     earlier = verify(task.pairs)["rejected"]
     tested = read_collected(task.evaluation)
-    development: list[DataSet] = []
-    removed = 0
-    if settings["development"]:
-        paths = settings["development"]
-        vectors = config["model"]["vectors"]
-        with unchanged(task.inputs, [*paths, *([vectors] if vectors else [])]):
-            reported, _ = reported_and_development(tested, config.get("chosen_on", []))
-            development, removed = without_tested(
-                read_data_sets(paths, config["language"]),
-                reported,
-                "training.development",
-                "take other data to choose the best epoch by, or null, or name the data sets in "
-                "sts.development",
-            )
+    development, removed = development_data(task, tested)
     with locked(task.work):
         follow_plan(task)
         pairs = Pairs(task.pairs, tested, development)
@@ -262,8 +256,7 @@ def publish(
     with explained(work):
         files = [*save(work, model), shutil.copyfile(untrained, work / UNTRAINED)]
     for file in files:
-        with atomic_path(output / file.name) as temporary:
-            shutil.copyfile(file, temporary)
+        copy_file(file, output / file.name)
     shutil.rmtree(work)
     rejected = counts["rejected"]
     write_record(

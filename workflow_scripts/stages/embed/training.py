@@ -4,10 +4,8 @@ All randomness follows from the seeds and the number of the epoch or mini-batch,
 goes on from a checkpoint ends with the same bits as one that was never interrupted.
 """
 
-import sys
-import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +15,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.atomic import atomic_path
-from workflow_scripts.core.progress import INTERVAL_SECONDS, progress_line
 from workflow_scripts.core.seeding import generator
+from workflow_scripts.core.training.loop import TrainingLoop
 from workflow_scripts.encoding.parts import Parts
 from workflow_scripts.encoding.tokens import Ragged
 from workflow_scripts.stages.embed.loss import hinge_loss
@@ -29,8 +26,6 @@ from workflow_scripts.stages.embed.prepared import Prepared, gather
 
 # Sentences encoded at once where no gradient is needed.
 _CHUNK = 1024
-# Seconds between two checkpoints; what came after the last one is done again after a kill.
-CHECKPOINT_SECONDS = 300.0
 
 
 class Seeds(NamedTuple):
@@ -105,8 +100,8 @@ class MegaBatch:
         ]
 
 
-class Training:
-    """A model in training, with all that a checkpoint holds.
+class Training(TrainingLoop[NDArray[np.int64]]):
+    """A model in training; a batch of the loop is a mega-batch, given as the numbers of its pairs.
 
     Attributes:
         epoch: of the next mega-batch, from 0.
@@ -114,6 +109,8 @@ class Training:
         updates: mini-batches done.
         history: of each epoch that is done its mean loss, and its score on the development set.
     """
+
+    unit = "rows"
 
     def __init__(
         self,
@@ -141,141 +138,96 @@ class Training:
         """
         if not data.pairs:
             raise InputError("no pair of the training set is left to train on")
+        super().__init__("embed: pairs", settings["epochs"] * data.pairs, device)
         self.model, self._data, self._settings, self._seeds = model, data, settings, seeds
-        self._device = torch.device(device)
-        self._network = model.network.to(self._device).train()
+        self.network = model.network.to(self.device).train()
         # The tables have their own optimizer, which works on the rows of a mini-batch.
-        self._network.requires_grad_(False).encoders.requires_grad_(True)
-        self._tables = [weights.data for weights in self._network.tables]
+        self.network.requires_grad_(False).encoders.requires_grad_(True)
+        self._tables = [weights.data for weights in self.network.tables]
         self._anchors = [table.clone() for table in self._tables if settings["l2_vectors"]]
         self._lazy = [LazyAdam(table, settings["learning_rate"]) for table in self._tables]
-        self._weights = list(self._network.encoders.parameters())
+        self._trained = list(self.network.encoders.parameters())
         self._adam = None
-        if self._weights:
+        if self._trained:
             # The gradient of (l2 / 2) |w|² is l2 w: what Adam calls weight decay.
             self._adam = torch.optim.Adam(
-                self._weights, lr=settings["learning_rate"], weight_decay=settings["l2_network"]
+                self._trained, lr=settings["learning_rate"], weight_decay=settings["l2_network"]
             )
-        self._score = score
-        self._best: dict[str, Tensor] | None = None
-        self.epoch = self.position = self.updates = 0
-        self._ordered = -1, np.empty(0, dtype=np.int64)
-        self._loss = 0.0
-        self.history: list[dict[str, float]] = []
-
-    # --- checkpoints -----------------------------------------------------------------------------
+        self._measure = score
+        self.score = itemgetter("development") if score else None
+        self.epoch = self.position = 0
 
     def state(self) -> dict[str, Any]:
-        """Return all that `restore` needs to go on with the same bits."""
+        """Return the network, the moments of both optimizers, the best epoch and the counts."""
         return {
-            "network": self._network.state_dict(),
+            "network": self.network.state_dict(),
             "moments": [(lazy.first, lazy.second) for lazy in self._lazy],
             "adam": self._adam and self._adam.state_dict(),
-            "best": self._best,
+            "best": self.best,
             "history": self.history,
             "counts": [self.epoch, self.position, self.updates],
-            "loss": self._loss,
+            "loss": self._loss_sum,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to where `state` was taken."""
-        self._network.load_state_dict(state["network"])
+        self.network.load_state_dict(state["network"])
         for lazy, (first, second) in zip(self._lazy, state["moments"], strict=True):
             lazy.first.copy_(first)
             lazy.second.copy_(second)
         if self._adam:
             self._adam.load_state_dict(state["adam"])
-        self._best, self.history, self._loss = state["best"], state["history"], state["loss"]
+        self.best, self.history = state["best"], state["history"]
         self.epoch, self.position, self.updates = state["counts"]
+        self.add_loss(state["loss"], self.position)
 
-    def run(self, checkpoint: Path | None = None, every: float = CHECKPOINT_SECONDS) -> None:
-        """Train to the end, from `checkpoint` if there is one.
+    def done(self) -> tuple[int, int]:
+        """Return the pairs that are done, and those of all epochs."""
+        return self.epoch * self._data.pairs + self.position, self.total
 
-        Args:
-            checkpoint: the file that is written meanwhile.
-            every: seconds between two checkpoints.
-
-        Raises:
-            InputError: the loss is no longer finite.
-        """
-        if checkpoint and checkpoint.exists():
-            self.restore(torch.load(checkpoint, map_location=self._device, weights_only=True))
-        started = reported = saved = time.monotonic()
-        total = self._settings["epochs"] * self._data.pairs
-        before = self.epoch * self._data.pairs + self.position
-        while self.epoch < self._settings["epochs"]:
-            self._mega_batch()
-            now = time.monotonic()
-            if now - reported >= INTERVAL_SECONDS:
-                done = self.epoch * self._data.pairs + self.position
-                self._report(done - before, total - before, now - started)
-                reported = now
-            if checkpoint and now - saved >= every:
-                with atomic_path(checkpoint) as temporary, temporary.open("wb") as stream:
-                    torch.save(self.state(), stream)
-                saved = time.monotonic()
-        if self._best is not None:
-            self._network.load_state_dict(self._best)
-        self._network.eval().requires_grad_(False)
-
-    def _report(self, done: int, total: int, elapsed: float) -> None:
-        line = progress_line("embed: pairs", done, total, elapsed)
+    def about(self) -> str:
+        """Return the epoch and its mean loss."""
         epochs = self._settings["epochs"]
-        loss = self._loss / self.position if self.position else self.history[-1]["loss"]
-        print(
-            f"{line}, epoch {min(self.epoch + 1, epochs)} of {epochs}, loss {loss:.4f}",
-            file=sys.stderr,
-            flush=True,
-        )
+        return f", epoch {min(self.epoch + 1, epochs)} of {epochs}{super().about()}"
 
-    # --- training --------------------------------------------------------------------------------
+    def batches(self) -> Iterator[NDArray[np.int64]]:
+        """Yield the pairs of the mega-batches that are left."""
+        while self.epoch < self._settings["epochs"]:
+            order = self._seeds.random("order", self.epoch).permutation(self._data.pairs)
+            while self.position < len(order):
+                size = self._settings["batch"] * mega_batch_size(self._settings, self.updates)
+                yield order[self.position : self.position + size]
+            self._end_epoch()
+        self.network.eval().requires_grad_(False)
 
-    def _mega_batch(self) -> None:
-        """Train on the next mega-batch, and end the epoch with its last."""
-        settings, pairs = self._settings, self._data.pairs
-        size = settings["batch"]
-        order = self._order()
-        length = size * mega_batch_size(settings, self.updates)
-        batch = MegaBatch(
+    def update(self, batch: NDArray[np.int64]) -> None:
+        """Train on a mega-batch, mini-batch by mini-batch."""
+        size = self._settings["batch"]
+        chosen = MegaBatch(
             self._data,
             self.model,
-            order[self.position : self.position + length],
-            settings["scramble"],
+            batch,
+            self._settings["scramble"],
             self._seeds.random("scramble", self.updates),
-            self._device,
+            self.device,
         )
-        negatives = hardest(self._vectors(batch), batch.keys).cpu().numpy()
-        for start in range(0, batch.pairs, size):
-            self._mini_batch(batch, np.arange(start, min(start + size, batch.pairs)), negatives)
-        self.position += batch.pairs
-        if self.position == pairs:
-            self._end_epoch()
-
-    def _order(self) -> NDArray[np.int64]:
-        """Return the order of the pairs in this epoch."""
-        epoch, order = self._ordered
-        if epoch != self.epoch:
-            order = self._seeds.random("order", self.epoch).permutation(self._data.pairs)
-            self._ordered = self.epoch, order
-        return order
+        negatives = hardest(self._vectors(chosen), chosen.keys).cpu().numpy()
+        for start in range(0, chosen.pairs, size):
+            self._mini_batch(chosen, np.arange(start, min(start + size, chosen.pairs)), negatives)
+        self.position += chosen.pairs
 
     def _end_epoch(self) -> None:
-        entry = {"loss": self._loss / self._data.pairs}
+        entry = {"loss": self.mean_loss()}
         if not np.isfinite(entry["loss"]):
             raise InputError(
                 f"the loss of epoch {self.epoch + 1} is not finite; lower training.learning_rate"
             )
-        if self._score:
-            self._network.eval()
-            entry["development"] = self._score(self.model)
-            self._network.train()
-            if all(entry["development"] > earlier["development"] for earlier in self.history):
-                self._best = {
-                    name: value.detach().clone()
-                    for name, value in self._network.state_dict().items()
-                }
-        self.history.append(entry)
-        self.epoch, self.position, self._loss = self.epoch + 1, 0, 0.0
+        if self._measure:
+            self.network.eval()
+            entry["development"] = self._measure(self.model)
+            self.network.train()
+        self.add_point(entry)
+        self.epoch, self.position = self.epoch + 1, 0
 
     @torch.no_grad()
     def _vectors(self, batch: MegaBatch) -> Tensor:
@@ -287,10 +239,10 @@ class Training:
         return torch.cat([functional.normalize(self._encode(batch.of(chunk))) for chunk in chunks])
 
     def _encode(self, ragged: list[Ragged]) -> Tensor:
-        return self._network([self._tensors(ids) for ids in ragged])
+        return self.network([self._tensors(ids) for ids in ragged])
 
     def _tensors(self, ragged: Ragged) -> tuple[Tensor, Tensor]:
-        ids, lengths = (torch.from_numpy(array).to(self._device) for array in ragged)
+        ids, lengths = (torch.from_numpy(array).to(self.device) for array in ragged)
         return ids, lengths
 
     def _mini_batch(
@@ -312,7 +264,7 @@ class Training:
         if self._settings["dropout"]:
             random = self._seeds.random("dropout", self.updates)
             torch.manual_seed(int(random.integers(2**63)))
-        vectors = self._network(tokens, gathered, self._settings["dropout"])
+        vectors = self.network(tokens, gathered, self._settings["dropout"])
         indices = [self._places(sentences, role) for role in roles]
         loss = hinge_loss(
             indices[0], indices[1], (indices[2], indices[3]), vectors, self._settings["margin"]
@@ -328,9 +280,9 @@ class Training:
         if self._adam:
             self._adam.step()
             self._adam.zero_grad()
-        self._loss += float(loss.detach()) * len(first)
+        self.add_loss(float(loss.detach()) * len(first), len(first))
 
     def _places(self, sentences: NDArray[np.int64], wanted: NDArray[np.int64]) -> Tensor:
         """Return where in `sentences`, sorted, the `wanted` ones are; -1 stays -1."""
         places = np.where(wanted == NONE, NONE, np.searchsorted(sentences, wanted))
-        return torch.from_numpy(places).to(self._device)
+        return torch.from_numpy(places).to(self.device)

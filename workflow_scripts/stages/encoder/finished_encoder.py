@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.files.atomic import atomic_path, write_json
+from workflow_scripts.core.files.atomic import copy_file, write_json
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.space import explained
 from workflow_scripts.encoding.interface import RECORD
@@ -40,8 +40,7 @@ def publish(
         files = save(model.to("cpu"), tokenizer, made)
     names = [file.relative_to(made) for file in files]
     for name in names:
-        with atomic_path(output / name) as temporary:
-            shutil.copyfile(made / name, temporary)
+        copy_file(made / name, output / name)
     write_json(output / METRICS, metrics)
     read, rejected = rows
     write_record(

@@ -18,6 +18,7 @@ from workflow_scripts.core.files.manifest import sha256, verify
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import EncoderPairRow
 from workflow_scripts.core.seeding import generator
+from workflow_scripts.core.training.loop import CHECKPOINT_SECONDS
 from workflow_scripts.encoding.encoder_tokens import Tokens, tokenised
 from workflow_scripts.encoding.interface import RECORD as MODEL
 from workflow_scripts.encoding.pretrained import file_hashes, longest, open_model, open_tokenizer
@@ -35,7 +36,7 @@ from workflow_scripts.stages.encoder.identification_pairs import (
     RECORD,
     TRAIN,
 )
-from workflow_scripts.stages.encoder.training import CHECKPOINT_SECONDS, Fitting
+from workflow_scripts.stages.encoder.training import Fitting
 
 # The classes by their numbers.
 LABELS = {0: "other", 1: "paraphrase"}
@@ -162,9 +163,10 @@ def tuned(
         lambda *keys: generator(seed, "encoder", "tuning", *keys),
         device,
         measure=measure,
+        plan=plan,
         desc="encoder: paraphrase identification",
     )
-    fitting.run(checkpoint, plan, every)
+    fitting.run(checkpoint, every)
     metrics = {
         "weights": sum(each.numel() for each in model.parameters()),
         "pairs": len(learnt.labels),

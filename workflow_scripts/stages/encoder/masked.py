@@ -26,6 +26,7 @@ from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
+from workflow_scripts.core.training.loop import CHECKPOINT_SECONDS
 from workflow_scripts.encoding.encoder_tokens import Tokens, tokenised
 from workflow_scripts.encoding.model_outputs import Items, computed_in, in_batches
 from workflow_scripts.stages.embed.prepared import key
@@ -36,7 +37,7 @@ from workflow_scripts.stages.encoder.finished_encoder import (
 from workflow_scripts.stages.encoder.scratch_vocabulary import tokenizer_of
 from workflow_scripts.stages.encoder.tasks.reported import files as task_files
 from workflow_scripts.stages.encoder.tasks.reported import tested_on
-from workflow_scripts.stages.encoder.training import CHECKPOINT_SECONDS, Fitting
+from workflow_scripts.stages.encoder.training import Fitting
 
 # Why a reference is left out; what is held out is read, but not trained on.
 DUPLICATE, IN_EVALUATION, HELD_OUT = "duplicate", "in_evaluation", "held_out"
@@ -228,9 +229,10 @@ def trained(
         device,
         loss=masked_loss,
         measure=measure,
+        plan=plan,
         desc="encoder: masked language model",
     )
-    fitting.run(checkpoint, plan, every)
+    fitting.run(checkpoint, every)
     metrics = {
         "weights": sum(each.numel() for each in model.parameters()),
         "vocabulary": len(tokenizer),

@@ -7,9 +7,7 @@ CPU with the same bits as one that was never interrupted.
 """
 
 import sys
-import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,16 +16,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.files.seal import canonical
-from workflow_scripts.core.files.space import explained
-from workflow_scripts.core.progress import INTERVAL_SECONDS, progress_line
+from workflow_scripts.core.training.epochs import EpochLoop
 from workflow_scripts.encoding.model_outputs import Inputs, Items, computed_in, in_batches
 
-# Seconds between two checkpoints; what came after the last one is done again after a kill.
-CHECKPOINT_SECONDS = 300.0
-# The norm that the gradient of all weights together has at most.
-_LARGEST_GRADIENT = 1.0
 # Batches whose items are sorted by length together: little padding, and still a random order.
 _POOL = 50
 # The history has the mean loss so many times in an epoch.
@@ -67,15 +59,8 @@ def _of_decay(model: nn.Module, decay: float) -> list[dict[str, Any]]:
     ]
 
 
-class Fitting:
-    """A model in training, with all that a checkpoint holds.
-
-    Attributes:
-        updates: batches done.
-        total: batches of the whole training.
-        history: points of the learning curve: `updates` done, the mean `loss` since the point
-            before, and at the end of an epoch what `measure` found.
-    """
+class Fitting(EpochLoop[Items]):
+    """A model of transformers in training. It goes on from a state file of the same plan alone."""
 
     def __init__(
         self,
@@ -88,6 +73,7 @@ class Fitting:
         *,
         loss: Callable[[nn.Module, dict[str, Tensor]], Tensor] = own_loss,
         measure: Callable[[], dict[str, float]] | None = None,
+        plan: dict[str, Any] | None = None,
         desc: str = "encoder",
     ):
         """Prepare to train `model`, in place.
@@ -102,6 +88,8 @@ class Fitting:
             device: for torch.
             loss: of a batch, given the model and its inputs on the device.
             measure: called at the end of each epoch, with the model in evaluation mode.
+            plan: all that the training follows from, data by their hashes; a state file of another
+                plan is thrown away, and stderr says so.
             desc: of the progress.
 
         Raises:
@@ -109,105 +97,36 @@ class Fitting:
         """
         if not len(lengths):
             raise InputError(f"{desc}: nothing is left to train on")
-        self.model, self._inputs, self._lengths = model, inputs, np.asarray(lengths)
-        self._settings, self._random, self._loss, self._measure = settings, random, loss, measure
-        self._device, self._desc = torch.device(device), desc
-        self.model.to(self._device).train()
-        self._adam = torch.optim.AdamW(_of_decay(model, settings["weight_decay"]), lr=0.0)
-        self._per_epoch = -(-len(lengths) // settings["batch"])
-        self.total = settings["epochs"] * self._per_epoch
-        self.updates = 0
-        self.history: list[dict[str, float]] = []
-        self._sum, self._since = 0.0, 0
-        self._batches: tuple[int, list[Items]] = (-1, [])
-
-    # --- checkpoints -----------------------------------------------------------------------------
-
-    def state(self) -> dict[str, Any]:
-        """Return all that `restore` needs to go on with the same bits."""
-        return {
-            "model": self.model.state_dict(),
-            "adam": self._adam.state_dict(),
-            "updates": self.updates,
-            "history": self.history,
-            "loss": [self._sum, self._since],
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go back to where `state` was taken."""
-        self.model.load_state_dict(state["model"])
-        self._adam.load_state_dict(state["adam"])
-        self.updates, self.history = state["updates"], state["history"]
-        self._sum, self._since = state["loss"]
-
-    def run(
-        self,
-        checkpoint: Path | None = None,
-        plan: dict[str, Any] | None = None,
-        every: float = CHECKPOINT_SECONDS,
-    ) -> None:
-        """Train to the end, from `checkpoint` if it followed the same plan.
-
-        The model is left in evaluation mode.
-
-        Args:
-            checkpoint: the file that is written meanwhile.
-            plan: all that the training follows from, data by their hashes; a checkpoint of
-                another plan is thrown away, and stderr says so.
-            every: seconds between two checkpoints.
-
-        Raises:
-            InputError: the loss or a weight is no longer finite, or the disk is full.
-        """
-        plan_text = canonical(plan or {})
-        if checkpoint and checkpoint.exists():
-            kept = torch.load(checkpoint, map_location=self._device, weights_only=True)
-            if kept["plan"] == plan_text:
-                self.restore(kept["state"])
-            else:
-                print(
-                    f"{self._desc}: {checkpoint} is of other data or settings; starting over",
-                    file=sys.stderr,
-                )
-        started = reported = saved = time.monotonic()
-        before = self.updates
-        while self.updates < self.total:
-            self._update()
-            now = time.monotonic()
-            if now - reported >= INTERVAL_SECONDS:
-                self._report(self.updates - before, self.total - before, now - started)
-                reported = now
-            if checkpoint and now - saved >= every:
-                self._save(checkpoint, plan_text)
-                saved = time.monotonic()
-        if not all(bool(each.isfinite().all()) for each in self.model.parameters()):
-            # By the last updates, whose losses were taken before.
-            raise self._not_finite("a weight")
-        self.model.eval()
-
-    def _not_finite(self, what: str) -> InputError:
-        return InputError(
-            f"{self._desc}: {what} is not finite after {self.updates} updates; lower "
-            "training.learning_rate (of tasks: encoder_tasks.learning_rates)"
+        self._inputs, self._lengths, self._loss = inputs, np.asarray(lengths), loss
+        self._settings, self._random, self._plan = settings, random, canonical(plan or {})
+        super().__init__(
+            model.to(device),
+            torch.optim.AdamW(_of_decay(model, settings["weight_decay"]), lr=0.0),
+            self._in_order,
+            self._loss_of_items,
+            epochs=settings["epochs"],
+            per_epoch=-(-len(lengths) // settings["batch"]),
+            desc=desc,
+            remedy="training.learning_rate (of tasks: encoder_tasks.learning_rates)",
+            device=device,
+            rate=lambda update: learning_rate(update, self.total, settings),
+            measure=measure,
+            points=_POINTS,
         )
 
-    def _save(self, checkpoint: Path, plan_text: str) -> None:
-        with explained(checkpoint), atomic_path(checkpoint) as temporary:
-            torch.save({"plan": plan_text, "state": self.state()}, temporary)
+    def state(self) -> dict[str, Any]:
+        """Return the state of the training, and the plan that it follows."""
+        return {"plan": self._plan, "state": super().state()}
 
-    def _report(self, done: int, total: int, elapsed: float) -> None:
-        line = progress_line(self._desc, done, total, elapsed, "updates")
-        mean = self._sum / self._since if self._since else self.history[-1]["loss"]
-        print(f"{line}, loss {mean:.4f}", file=sys.stderr, flush=True)
-
-    # --- training --------------------------------------------------------------------------------
-
-    def _batch(self) -> Items:
-        """Return the items of the next update."""
-        epoch, place = divmod(self.updates, self._per_epoch)
-        if self._batches[0] != epoch:
-            self._batches = epoch, self._in_order(epoch)
-        return self._batches[1][place]
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go back to where `state` was taken, unless that was in a training of another plan."""
+        if state["plan"] == self._plan:
+            super().restore(state["state"])
+        else:
+            print(
+                f"{self.desc}: {self.path} is of other data or settings; starting over",
+                file=sys.stderr,
+            )
 
     def _in_order(self, epoch: int) -> list[Items]:
         """Return the batches of an epoch: a random order, sorted by length within pools."""
@@ -218,37 +137,10 @@ class Fitting:
             batches += in_batches(order[start : start + _POOL * size], self._lengths, size)
         return [batches[place] for place in random.permutation(len(batches))]
 
-    def _update(self) -> None:
-        epoch = self.updates // self._per_epoch
-        batch = {
-            name: value.to(self._device)
-            for name, value in self._inputs(self._batch(), epoch).items()
-        }
+    def _loss_of_items(self, items: Items) -> Tensor:
+        inputs = self._inputs(items, self.updates // self._per_epoch)
+        given = {name: value.to(self.device) for name, value in inputs.items()}
         # Dropout draws from torch's own generator.
         torch.manual_seed(int(self._random("dropout", self.updates).integers(2**63)))
-        for group in self._adam.param_groups:
-            group["lr"] = learning_rate(self.updates, self.total, self._settings)
-        with computed_in(self._settings["precision"], self._device):
-            loss = self._loss(self.model, batch)
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.model.parameters(), _LARGEST_GRADIENT)
-        self._adam.step()
-        self._adam.zero_grad()
-        self.updates += 1
-        self._sum, self._since = self._sum + float(loss.detach()), self._since + 1
-        self._point()
-
-    def _point(self) -> None:
-        """Add a point to the history where one is due."""
-        done = (self.updates - 1) % self._per_epoch + 1
-        if done * _POINTS // self._per_epoch == (done - 1) * _POINTS // self._per_epoch:
-            return
-        point = {"updates": self.updates, "loss": self._sum / self._since}
-        if not np.isfinite(point["loss"]):
-            raise self._not_finite("the loss")
-        if done == self._per_epoch and self._measure:
-            self.model.eval()
-            point |= self._measure()
-            self.model.train()
-        self.history.append(point)
-        self._sum, self._since = 0.0, 0
+        with computed_in(self._settings["precision"], self.device):
+            return self._loss(self.network, given)

@@ -6,7 +6,6 @@ the network finds most like a reference. The sample is then of references, divid
 best point of the grid of `negatives` and `l2` is chosen on the validation examples.
 """
 
-import copy
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from workflow_scripts.core.cli import run
@@ -32,6 +32,7 @@ from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.core.statistics.rounding import DECIMALS
 from workflow_scripts.core.text.word_tokens import DROPPED, TOKENISERS
+from workflow_scripts.core.training.epochs import EpochLoop
 from workflow_scripts.stages.filter.classifier import Classifier, frequent_words, reference_place
 from workflow_scripts.stages.filter.classifier_files import RECORD
 from workflow_scripts.stages.filter.sample import Place, last_distinct, last_within, place
@@ -199,34 +200,38 @@ def train_point(
     punctuation = config.get("punctuation", DROPPED)
     classifier = Classifier(config["network"], config["size"], vocabulary, punctuation)
     classifier.start_from(vectors)
-    network = classifier.network
-    optimizer = torch.optim.Adam(network.parameters(), lr=config["learning_rate"])
-    history: list[dict[str, float]] = []
-    best: dict[str, float] = {"accuracy": -math.inf}
-    weights = network.state_dict()
+    network, epochs = classifier.network, list[dict[str, float]]()
     pairs = pairs_of(examples.training, config["seed"], "training")
-    for epoch in range(1, config["epochs"] + 1):
-        if negatives == HARDEST:
-            pairs = hardest_pairs(classifier, examples.training)
-        network.train()
-        epoch_batches = batches(pairs, config["batch"], config["seed"], epoch)
-        for batch in progress(epoch_batches, len(pairs), f"classifier, epoch {epoch}", len):
-            sentences = [reference for reference, _ in batch]
-            sentences += [paraphrase for _, paraphrase in batch]
-            labels = (torch.arange(len(sentences)) < len(batch)).float()
-            logits = network(*classifier.batch(sentences))
-            loss = binary_cross_entropy_with_logits(logits, labels)
-            if l2:
-                loss = loss + l2 * network.embedding.weight.square().sum()
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-        figures = {"epoch": epoch, **accuracy(classifier, validation)}
-        history.append(figures)
-        if figures["accuracy"] > best["accuracy"]:
-            best, weights = figures, copy.deepcopy(network.state_dict())
-    network.load_state_dict(weights)
-    return Trained(classifier, best, history)
+
+    def epoch_batches(epoch: int) -> Iterator[list[Pair]]:
+        learnt = hardest_pairs(classifier, examples.training) if negatives == HARDEST else pairs
+        return batches(learnt, config["batch"], config["seed"], epoch + 1)
+
+    def loss(batch: list[Pair]) -> Tensor:
+        sentences = [*(reference for reference, _ in batch), *(other for _, other in batch)]
+        labels = (torch.arange(len(sentences)) < len(batch)).float()
+        logits = network(*classifier.batch(sentences))
+        found = binary_cross_entropy_with_logits(logits, labels)
+        return found + l2 * network.embedding.weight.square().sum() if l2 else found
+
+    def measure() -> dict[str, float]:
+        epochs.append({"epoch": len(epochs) + 1, **accuracy(classifier, validation)})
+        return epochs[-1]
+
+    training = EpochLoop(
+        network,
+        torch.optim.Adam(network.parameters(), lr=config["learning_rate"]),
+        epoch_batches,
+        loss,
+        epochs=config["epochs"],
+        per_epoch=-(-len(pairs) // max(config["batch"] // 2, 1)),
+        desc="classifier",
+        measure=measure,
+        largest=math.inf,
+    )
+    training.score = itemgetter("accuracy")
+    training.run()
+    return Trained(classifier, epochs[training.best_point()], epochs)
 
 
 def train(examples: Split, config: dict[str, Any]) -> tuple[Classifier, dict[str, Any]]:

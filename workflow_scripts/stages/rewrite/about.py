@@ -1,11 +1,10 @@
 """What the folder of a rewriter says of it."""
 
-import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.files.atomic import atomic_path, write_json
+from workflow_scripts.core.files.atomic import copy_file, write_json
 from workflow_scripts.core.files.manifest import read_manifest, verify
 from workflow_scripts.stages.rewrite.results import ABOUT
 from workflow_scripts.stages.rewrite.syntax_templates import TABLE, known_labels, read_table
@@ -69,8 +68,7 @@ def take_table(facts: dict[str, Any], table: Path, output: Path) -> dict[str, An
     # A pair is left out in all its directions, or in none.
     directions = len(facts["write"])
     left_out = {reason: count // directions for reason, count in counts["left_out"].items()}
-    with atomic_path(output / TABLE) as temporary:
-        shutil.copyfile(table, temporary)
+    copy_file(table, output / TABLE)
     templates = read_table(table)
     of_templates = {
         "count": len(templates),

@@ -22,22 +22,18 @@ from workflow_scripts.core.files.atomic import publish_folder, write_json
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.manifest import record_path, sha256, shard_paths, verify
 from workflow_scripts.core.files.model_folder import model_files
-from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.memory import keep_freed_memory
-from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.monolingual import write_monolingual
 from workflow_scripts.nmt.saving import save_model
-from workflow_scripts.nmt.scoring import Pair
 from workflow_scripts.nmt.trainable import Trainable
 from workflow_scripts.plan.schema import filled
 from workflow_scripts.stages.rewrite.about import tell
-from workflow_scripts.stages.rewrite.training import State, Training
+from workflow_scripts.stages.rewrite.training import Training
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.train import data, model_quality, plans, work_folder
 from workflow_scripts.stages.train.doubts import ADVICE, doubts
 from workflow_scripts.stages.train.kernels import use_fast_kernels
 from workflow_scripts.stages.train.publishing import RECORD, publish_model
-from workflow_scripts.stages.train.weight_count import count_parameters
 
 # In the work folder: the model that the training begins with, and where it stands.
 _BEGINNING = "beginning"
@@ -67,7 +63,7 @@ class Task:
         return self.start / "reference.model"
 
 
-def train_on(task: Task) -> State:
+def train_on(task: Task) -> Training:
     """Bring the training in the work folder to its end, from wherever it stands.
 
     Raises:
@@ -99,66 +95,53 @@ def train_on(task: Task) -> State:
             f"continued.max_length of {task.role} is {settings['max_length']}, but the model reads "
             f"and writes at most {longest} pieces: lower it"
         )
+    train = work / work_folder.TRAIN_SOURCE, work / work_folder.TRAIN_TARGET
+    dev = work / work_folder.DEV_SOURCE, work / work_folder.DEV_TARGET
     training = Training(
         task.role,
         trainable,
         settings,
-        train=_pairs(model, work / work_folder.TRAIN_SOURCE, work / work_folder.TRAIN_TARGET),
-        dev=_pairs(model, work / work_folder.DEV_SOURCE, work / work_folder.DEV_TARGET),
+        train=model_quality.read_ids(model, train),
+        dev=model_quality.read_ids(model, dev),
         seed=task.seed,
-        path=work / _STATE,
     )
-    state = training.run()
+    training.run(work / _STATE)
     if not (work / work_folder.FINISHED).exists():
         target = work / work_folder.MODEL
         target.mkdir(exist_ok=True)
         beginning = work / _BEGINNING
         save_model(beginning, model_files(beginning), trainable.tensors, target)
-        write_json(work / work_folder.FINISHED, {"updates": state.updates})
-    return state
+        write_json(work / work_folder.FINISHED, {"updates": training.updates})
+    return training
 
 
-def _pairs(model: Model, source: Path, target: Path) -> list[Pair]:
-    """Return the pairs of two files of pieces, as ids."""
-    return [
-        (model.source_ids(read), model.target_vocab.ids(written))
-        for read, written in zip(
-            model_quality.read_pieces(source), model_quality.read_pieces(target), strict=True
-        )
-    ]
-
-
-def measure(task: Task, state: State) -> dict[str, Any]:
+def measure(task: Task, training: Training) -> dict[str, Any]:
     """Return the metrics of the model, as those of a trained one, and its kind."""
-    work = task.work
-    counts = plans.read_json(work / work_folder.COUNTS)
-    folder = work / work_folder.MODEL
-    model = load_model(folder, task.device)
-    dev = (work / work_folder.DEV_SOURCE, work / work_folder.DEV_TARGET)
-    test = (work / work_folder.TEST_SOURCE, work / work_folder.TEST_TARGET)
+    counts = plans.read_json(task.work / work_folder.COUNTS)
     segmenter = Segmenter(task.text_model)
     return {
         "role": task.role,
         "direction": "forward",
-        "kind": model_files(folder).kind,
-        "updates": state.updates,
-        "epochs": state.curve[-1]["epoch"],
-        "checkpoints": len(state.curve),
-        "best_checkpoint": state.best_checkpoint,
-        "parameters": count_parameters(folder),
-        "segments": counts,
-        "validation_perplexity": model_quality.perplexity(model, dev),
-        "bleu": model_quality.bleu(model, test, segmenter) if counts.get("test") else None,
+        "kind": model_files(task.work / work_folder.MODEL).kind,
+        "updates": training.updates,
+        "epochs": training.history[-1]["epoch"],
+        "checkpoints": len(training.history),
+        "best_checkpoint": training.best_point() + 1,
+        **model_quality.of_work_folder(task.work, task.device, segmenter, counts),
     }
 
 
 def publish(
-    task: Task, state: State, metrics: dict[str, Any], output: Path, beside: Sequence[str]
+    task: Task,
+    curve: list[dict[str, Any]],
+    metrics: dict[str, Any],
+    output: Path,
+    beside: Sequence[str],
 ) -> None:
     """Publish the model in the work folder; see `publish_model`."""
     sources = dict.fromkeys(_TEXT_MODELS, task.text_model)
     sources |= {path.name: path for path in sorted((task.work / work_folder.MODEL).iterdir())}
-    publish_model(task.role, state.curve, metrics, sources, output, beside)
+    publish_model(task.role, curve, metrics, sources, output, beside)
 
 
 def make_model(task: Task, output: Path, beside: Sequence[str] = ()) -> None:
@@ -166,13 +149,13 @@ def make_model(task: Task, output: Path, beside: Sequence[str] = ()) -> None:
     for path in [*task.shards, task.start / RECORD]:
         verify(path)
     with locked(task.work):
-        state = train_on(task)
+        training = train_on(task)
         start = time.monotonic()
-        metrics = measure(task, state)
-        publish(task, state, metrics, output, beside)
+        metrics = measure(task, training)
+        publish(task, training.history, metrics, output, beside)
         for doubt in doubts(task.role, metrics):
             print(f"warning: {doubt}; {ADVICE}", file=sys.stderr)
-        seconds = {"training": state.seconds, "measuring": time.monotonic() - start}
+        seconds = {"training": training.seconds, "measuring": time.monotonic() - start}
         write_json(output / "timings.json", seconds)
 
 

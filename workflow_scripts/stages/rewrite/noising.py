@@ -3,6 +3,11 @@
 Words are what stands between blanks, without the punctuation at its ends. A word with anything but
 letters in it (digits, URLs, addresses, hyphens) is never damaged. A word with a capital inside a
 sentence is a name; nothing but its capital is damaged.
+
+The grammar model has a generator of its own (judge/grammar/damage.py), which knows no language and
+learns from a corpus what may stand for what. It draws a kind first and tries whether the sentence
+has room for it; here all that a sentence offers is listed before anything is drawn. So neither can
+stand for the other without other draws; what both do to single letters is core/text/letters.py.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

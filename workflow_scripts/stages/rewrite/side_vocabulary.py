@@ -1,13 +1,12 @@
 """Make the SentencePiece model of one side of a rewriter, or take that of a translation model."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.atomic import atomic_path
+from workflow_scripts.core.files.atomic import copy_file
 from workflow_scripts.core.files.manifest import shard_paths, verify, verify_file, write_record
 from workflow_scripts.stages.rewrite import syntax_templates
 from workflow_scripts.stages.subword.segmenter import Segmenter
@@ -22,8 +21,7 @@ def take(folder: Path, output: Path) -> None:
     """
     model = folder / "reference.model"
     verify_file(model, "model")
-    with atomic_path(output) as temporary:
-        shutil.copyfile(model, temporary)
+    copy_file(model, output)
     write_record(output, 0, 0, {})
 
 

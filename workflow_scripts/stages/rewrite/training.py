@@ -9,7 +9,6 @@ import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,46 +16,22 @@ import torch
 from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.atomic import atomic_path
-from workflow_scripts.core.progress import INTERVAL_SECONDS
 from workflow_scripts.core.seeding import generator
+from workflow_scripts.core.training.loop import TrainingLoop, descend
 from workflow_scripts.nmt.scoring import Pair
 from workflow_scripts.nmt.trainable import Trainable, forced_loss
 
 # Pairs of so many batches are sorted by length together.
 _POOL = 64
 _BETAS = (0.9, 0.98)
-# The most that the norm of all gradients may be.
-_CLIP = 1.0
 
 
-@dataclass
-class State:
-    """Where a training stands.
+class Training(TrainingLoop[tuple[int, list[Pair]]]):
+    """A training in progress. A batch is pairs, with the number of their epoch.
 
-    `best`: the parameters of the best checkpoint; `worse`: checkpoints since then; `curve`: a row
-    of `train.curve.COLUMNS` for each checkpoint; `seconds`: of all processes together.
-    """
-
-    updates: int = 0
-    best: list[Tensor] = field(default_factory=list)
-    best_checkpoint: int = 0
-    worse: int = 0
-    curve: list[dict[str, Any]] = field(default_factory=list)
-    seconds: float = 0.0
-
-
-class Training:
-    """A training in progress.
-
-    Args:
-        role: of the model, for messages.
-        trainable: the parameters to be trained.
-        settings: a complete block `continued`.
-        train: pairs of piece ids, none of them empty or too long.
-        dev: those that it is validated on.
-        seed: of all that is drawn.
-        path: the file that the training goes on from after a kill.
+    Attributes:
+        history: a row of `train.curve.COLUMNS` for each checkpoint.
+        seconds: until the last checkpoint, of all processes together.
     """
 
     def __init__(
@@ -68,83 +43,76 @@ class Training:
         train: Sequence[Pair],
         dev: Sequence[Pair],
         seed: int,
-        path: Path,
     ):
-        self.role = role
-        self.trainable = trainable
-        self.settings = settings
-        self.train, self.dev = train, dev
-        self.seed = seed
-        self.path = path
-        self.state = State()
+        """Prepare to train, in place.
+
+        Args:
+            role: of the model, for messages.
+            trainable: the parameters to be trained.
+            settings: a complete block `continued`.
+            train: pairs of piece ids, none of them empty or too long.
+            dev: those that it is validated on.
+            seed: of all that is drawn.
+        """
+        super().__init__(f"train {role}", settings["max_updates"], trainable.device)
+        self.role, self.trainable, self.settings = role, trainable, settings
+        self.train, self.dev, self.seed = train, dev, seed
+        self.score = lambda point: -point["validation_perplexity"]
+        self.seconds, self._begun = 0.0, time.monotonic()
         self._optimizer = torch.optim.Adam(
             trainable.trained, lr=settings["learning_rate"], betas=_BETAS, fused=True
         )
 
-    def run(self) -> State:
-        """Train to the end, and leave the best parameters in the model.
+    def run(self, path: Path | None = None, every: float = math.inf) -> None:
+        """Train to the end, see `TrainingLoop`; each checkpoint writes the state file.
 
         Raises:
             InputError: the loss is no number any more.
         """
-        self._restore()
-        start, seconds = time.monotonic(), self.state.seconds
-        reported = start
-        smoothed = 0.0
-        tokens = 0
-        for epoch, batch in self._batches_left():
-            loss = self._update(batch)
-            smoothed, tokens = smoothed + loss[0], tokens + loss[1]
-            done = self.state.updates
-            if time.monotonic() - reported >= INTERVAL_SECONDS:
-                reported = time.monotonic()
-                self._report(smoothed / tokens, reported - start + seconds)
-            last = done == self.settings["max_updates"]
-            if last or done % self.settings["checkpoint_updates"] == 0:
-                self.state.seconds = seconds + time.monotonic() - start
-                self._checkpoint(epoch, math.exp(smoothed / tokens))
-                smoothed, tokens = 0.0, 0
-        self.trainable.restore(self.state.best)
-        return self.state
+        super().run(path, every)
+
+    def about(self) -> str:
+        """Return that the end may come earlier, and the perplexity since the last checkpoint."""
+        return f" at most, perplexity {math.exp(self.mean_loss()):.2f}"
 
     def finished(self) -> bool:
         """Return whether nothing is left to be done."""
         patience = self.settings["patience"]
-        return self.state.updates >= self.settings["max_updates"] or (
-            patience is not None and self.state.worse >= patience
+        return self.updates >= self.total or (
+            patience is not None
+            and bool(self.history)
+            and len(self.history) - 1 - self.best_point() >= patience
         )
 
-    def _batches_left(self) -> Iterator[tuple[int, list[Pair]]]:
+    def batches(self) -> Iterator[tuple[int, list[Pair]]]:
         """Yield the batches of the updates that are left, each with the number of its epoch."""
         first = epoch = 0
         while not self.finished():
             epoch += 1
             cut = batches(self.train, self.settings["batch_words"], self.seed, epoch)
             for number, batch in enumerate(cut, start=first):
-                if number == self.state.updates and not self.finished():
+                if number == self.updates and not self.finished():
                     yield epoch, batch
             first += len(cut)
 
-    def _update(self, batch: list[Pair]) -> tuple[float, int]:
-        """Train on a batch; return its summed loss, in nats, and its tokens."""
-        number = self.state.updates
-        rate = self.settings["learning_rate"] * factor(number, self.settings)
-        for group in self._optimizer.param_groups:
-            group["lr"] = rate
+    def update(self, batch: tuple[int, list[Pair]]) -> None:
+        """Train on a batch, and validate where a checkpoint is due."""
+        epoch, pairs = batch
+        number = self.updates
         torch.manual_seed(int(generator(self.seed, "dropout", number).integers(2**62)))
         model = self.trainable.model(self.settings["dropout"])
-        loss = forced_loss(model, batch, self.settings["label_smoothing"])
-        self._optimizer.zero_grad()
-        (loss.smoothed / loss.tokens).backward()
-        norm = torch.nn.utils.clip_grad_norm_(self.trainable.trained, _CLIP)
+        loss = forced_loss(model, pairs, self.settings["label_smoothing"])
+        rate = self.settings["learning_rate"] * factor(number, self.settings)
+        norm = descend(loss.smoothed / loss.tokens, self._optimizer, self.trainable.trained, rate)
         if not math.isfinite(norm):
             raise InputError(
                 f"the training of {self.role} diverged at update {number + 1}: lower "
                 "continued.learning_rate, or raise its warmup"
             )
-        self._optimizer.step()
-        self.state.updates += 1
-        return float(loss.smoothed.detach()), loss.tokens
+        self.updates += 1
+        self.add_loss(float(loss.smoothed.detach()), loss.tokens)
+        if self.updates == self.total or self.updates % self.settings["checkpoint_updates"] == 0:
+            self._checkpoint(epoch, rate)
 
     @torch.no_grad()
     def _validated(self) -> float:
@@ -159,60 +127,57 @@ class Training:
             total, tokens = total + float(loss.smoothed), tokens + loss.tokens
         return math.exp(total / tokens)
 
-    def _checkpoint(self, epoch: int, perplexity: float) -> None:
+    def _checkpoint(self, epoch: int, rate: float) -> None:
         """Validate, and write all that the training needs to go on."""
-        state = self.state
-        before = min((row["validation_perplexity"] for row in state.curve), default=math.inf)
+        self.seconds = time.monotonic() - self._begun
         validation = self._validated()
-        state.curve.append(
+        self.add_point(
             {
-                "checkpoint": len(state.curve) + 1,
-                "updates": state.updates,
+                "checkpoint": len(self.history) + 1,
+                "updates": self.updates,
                 "epoch": epoch,
-                "learning_rate": self._optimizer.param_groups[0]["lr"],
-                "train_perplexity": perplexity,
+                "learning_rate": rate,
+                "train_perplexity": math.exp(self.mean_loss()),
                 "validation_perplexity": validation,
             }
         )
-        state.worse += 1
-        if validation < before:
-            state.best, state.best_checkpoint = self.trainable.copy(), len(state.curve)
-            state.worse = 0
-        with atomic_path(self.path) as temporary:
-            torch.save(
-                {
-                    "state": vars(state),
-                    "parameters": self.trainable.copy(),
-                    "optimizer": self._optimizer.state_dict(),
-                },
-                temporary,
-            )
+        if self.path:
+            self.save()
         print(
-            f"{self.role}: checkpoint {len(state.curve)}, {state.updates:,} updates, validation "
+            f"{self.role}: checkpoint {len(self.history)}, {self.updates:,} updates, validation "
             f"perplexity {validation:.3f}",
             file=sys.stderr,
             flush=True,
         )
 
-    def _restore(self) -> None:
-        """Go on from the last checkpoint, if there is one."""
-        if not self.path.exists():
-            return
-        kept = torch.load(self.path, map_location=self.trainable.device, weights_only=True)
-        self.state = State(**kept["state"])
-        self.trainable.restore(kept["parameters"])
-        self._optimizer.load_state_dict(kept["optimizer"])
+    def weights(self) -> list[Tensor]:
+        """Return a copy of the parameters."""
+        return self.trainable.copy()
 
-    def _report(self, loss: float, seconds: float) -> None:
-        done, total = self.state.updates, self.settings["max_updates"]
-        rate = done / seconds
-        print(
-            f"train {self.role}: {done:,} of {total:,} updates ({done / total:.0%}), "
-            f"{rate:.2f}/s, {(total - done) / rate / 60:.1f} min left at most, "
-            f"perplexity {math.exp(loss):.2f}",
-            file=sys.stderr,
-            flush=True,
-        )
+    def take_back(self, weights: list[Tensor]) -> None:
+        """Set the parameters to what `weights` returned."""
+        self.trainable.restore(weights)
+
+    def state(self) -> dict[str, Any]:
+        """Return parameters, optimizer, the best parameters, the curve and the counts."""
+        return {
+            "state": {
+                "updates": self.updates,
+                "best": self.best,
+                "curve": self.history,
+                "seconds": self.seconds,
+            },
+            "parameters": self.weights(),
+            "optimizer": self._optimizer.state_dict(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go back to the checkpoint where `state` was taken."""
+        kept = state["state"]
+        self.updates, self.best, self.history = kept["updates"], kept["best"], kept["curve"]
+        self.seconds, self._begun = kept["seconds"], time.monotonic() - kept["seconds"]
+        self.take_back(state["parameters"])
+        self._optimizer.load_state_dict(state["optimizer"])
 
 
 def factor(update: int, settings: dict[str, Any]) -> float:

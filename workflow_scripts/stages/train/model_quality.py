@@ -10,9 +10,12 @@ from sacrebleu.metrics.bleu import BLEU
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.progress import progress
 from workflow_scripts.nmt.beam import BeamRequest, translate
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
-from workflow_scripts.nmt.scoring import score
+from workflow_scripts.nmt.scoring import Pair, score
 from workflow_scripts.stages.subword.segmenter import Segmenter
+from workflow_scripts.stages.train import work_folder
+from workflow_scripts.stages.train.weight_count import count_parameters
 
 BEAM = 5
 # Hypotheses searched at once.
@@ -27,7 +30,16 @@ def read_pieces(path: Path) -> list[list[str]]:
         return [line.split() for line in lines]
 
 
-def perplexity(model: Model, dev: TextPair) -> float:
+def read_ids(model: Model, texts: TextPair) -> list[Pair]:
+    """Return the pairs of two files of pieces, as a model's ids."""
+    sources, targets = map(read_pieces, texts)
+    return [
+        (model.source_ids(source), model.target_vocab.ids(target))
+        for source, target in zip(sources, targets, strict=True)
+    ]
+
+
+def perplexity(model: Model, pairs: list[Pair], of: str = "validation") -> float:
     """Return the perplexity per target piece, </s> included, by our own forced decoding.
 
     Sockeye's own figure, which the learning curve shows, includes label smoothing and weighs all
@@ -36,23 +48,19 @@ def perplexity(model: Model, dev: TextPair) -> float:
 
     Args:
         model: the model.
-        dev: files of pieces: the source side, the target side.
+        pairs: ids of both sides.
+        of: which pairs they are, for the message.
 
     Raises:
         InputError: no pair has a score.
     """
-    sources, targets = map(read_pieces, dev)
-    pairs = [
-        (model.source_ids(source), model.target_vocab.ids(target))
-        for source, target in zip(sources, targets, strict=True)
-    ]
     total = pieces = 0.0
     for (_, target), nll in zip(pairs, score(model, pairs), strict=True):
         if math.isfinite(nll):
             total += nll * (len(target) + 1)
             pieces += len(target) + 1
     if not pieces:
-        raise InputError("the model can't score any validation pair: all are empty or too long")
+        raise InputError(f"the model can't score any {of} pair: all are empty or too long")
     return math.exp(total / pieces)
 
 
@@ -76,6 +84,29 @@ def translations(model: Model, sources: list[list[str]], target: Segmenter) -> I
     for result in translate(model, requests, beam_size=BEAM, batch_rows=_BATCH_ROWS):
         best = result.outputs[0] if result.outputs else []
         yield target.text(model.target_vocab.pieces(best))
+
+
+def of_work_folder(
+    work: Path, device: str, target: Segmenter, counts: dict[str, int]
+) -> dict[str, Any]:
+    """Return the metrics of the finished model in a work folder, but for those of its training.
+
+    Args:
+        work: the folder, with the texts that the model is measured on.
+        device: for torch.
+        target: the sub-word model of the target side.
+        counts: of the segments of each text.
+    """
+    folder = work / work_folder.MODEL
+    model = load_model(folder, device)
+    dev = read_ids(model, (work / work_folder.DEV_SOURCE, work / work_folder.DEV_TARGET))
+    test = (work / work_folder.TEST_SOURCE, work / work_folder.TEST_TARGET)
+    return {
+        "parameters": count_parameters(folder),
+        "segments": counts,
+        "validation_perplexity": perplexity(model, dev),
+        "bleu": bleu(model, test, target) if counts.get("test") else None,
+    }
 
 
 def bleu(model: Model, test: TextPair, target: Segmenter) -> dict[str, Any]:

@@ -1,21 +1,17 @@
 """The plan of a training: what is in a work folder is gone on with only if it followed the same."""
 
 import json
-import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
-from workflow_scripts.core.files.file_lock import LOCK
+from workflow_scripts.core.training import work_plan
 from workflow_scripts.stages.train import work_folder
 
 
 def keep(role: str, work: Path, plan: dict[str, Any], begun: bool) -> None:
-    """Keep what an earlier process left in the work folder if it followed the same plan.
-
-    With another plan the folder is emptied and the work starts over.
+    """Follow a plan, see `work_plan.follow`; the device may change until a training has begun.
 
     Args:
         role: of the model, for messages.
@@ -29,32 +25,14 @@ def keep(role: str, work: Path, plan: dict[str, Any], begun: bool) -> None:
     """
     path = work / work_folder.PLAN
     known = read_json(path) if path.exists() else {}
-    if known | {"device": plan["device"]} == plan:
-        if known != plan and begun:
+    if known | {"device": plan["device"]} == plan != known:
+        if begun:
             raise InputError(
                 f"the training in {work} began on device {known['device']} and can't go on "
                 f"on {plan['device']}: use that device, or remove the folder to start over"
             )
         write_json(path, plan)
-        return
-    if known:
-        print(
-            f"train {role}: {work} holds work on other data or settings; starting over",
-            file=sys.stderr,
-        )
-    path.unlink(missing_ok=True)  # first: what is half removed follows no plan
-    for entry in work.iterdir():
-        if entry.name != LOCK:
-            remove(entry)
-    write_json(path, plan)
-
-
-def remove(path: Path) -> None:
-    """Remove a file, a link, or a folder with all that is in it."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
+    work_plan.follow(f"train {role}", path, plan)
 
 
 def read_json(path: Path) -> Any:

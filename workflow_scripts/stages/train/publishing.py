@@ -1,11 +1,10 @@
 """The folder of a trained model: its files and its figures, and the record that speaks for all."""
 
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.files.atomic import atomic_path, write_json
+from workflow_scripts.core.files.atomic import copy_file, write_json
 from workflow_scripts.core.files.manifest import record_path, write_record
 from workflow_scripts.stages.train import curve
 
@@ -36,8 +35,7 @@ def publish_model(
     curve.write_plot(output / "learning_curve.svg", rows, f"{role} model")
     write_json(output / "metrics.json", metrics)
     for name, path in sources.items():
-        with atomic_path(output / name) as temporary:
-            shutil.copyfile(path, temporary)
+        copy_file(path, output / name)
     trained, too_long = (metrics["segments"].get(key, 0) for key in ("train", "train_too_long"))
     write_record(
         output / RECORD,

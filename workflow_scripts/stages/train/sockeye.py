@@ -23,6 +23,7 @@ from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import sha256, shard_paths, verify
+from workflow_scripts.core.training.work_plan import remove
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.train import (
@@ -40,9 +41,8 @@ from workflow_scripts.stages.train import (
 )
 from workflow_scripts.stages.train.doubts import ADVICE, doubts
 from workflow_scripts.stages.train.model_files import FILES
-from workflow_scripts.stages.train.plans import read_json, remove
+from workflow_scripts.stages.train.plans import read_json
 from workflow_scripts.stages.train.publishing import publish_model
-from workflow_scripts.stages.train.weight_count import count_parameters
 
 MODEL_FILES = (*FILES, "args.yaml")
 
@@ -185,23 +185,15 @@ def take_over_model(task: Task) -> Result:
 
 def measure(task: Task, result: Result) -> dict[str, Any]:
     """Return the metrics of a model: of its training, its size, perplexity and BLEU."""
-    work = task.work
-    counts = read_json(work / work_folder.COUNTS)
+    counts = read_json(task.work / work_folder.COUNTS)
     if "folder" in task.model:  # the training pairs are not what it was trained on
         counts = {name: count for name, count in counts.items() if not name.startswith("train")}
-    dev = (work / work_folder.DEV_SOURCE, work / work_folder.DEV_TARGET)
-    test = (work / work_folder.TEST_SOURCE, work / work_folder.TEST_TARGET)
     target = Segmenter(result.segmenters[data.sides(task.direction)[1]])
-    folder_path = work / work_folder.MODEL
-    model = load_model(folder_path, task.device)
     return {
         "role": task.role,
         "direction": task.direction,
         **result.metrics,
-        "parameters": count_parameters(folder_path),
-        "segments": counts,
-        "validation_perplexity": model_quality.perplexity(model, dev),
-        "bleu": model_quality.bleu(model, test, target) if counts.get("test") else None,
+        **model_quality.of_work_folder(task.work, task.device, target, counts),
     }
 
 

@@ -4,7 +4,6 @@ No text is needed to train anything. The pairs that the model is measured on com
 are cut by the model's own vocabularies.
 """
 
-import math
 import shutil
 import sys
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.atomic import atomic_path, write_json
+from workflow_scripts.core.files.atomic import copy_file, write_json
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import record_path, shard_paths, verify, write_record
@@ -29,8 +28,6 @@ from workflow_scripts.core.files.rows import PairRow, Side
 from workflow_scripts.core.progress import progress
 from workflow_scripts.nmt.inspect import read_notes
 from workflow_scripts.nmt.loaders import load_model
-from workflow_scripts.nmt.model import Model
-from workflow_scripts.nmt.scoring import score
 from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.train import (
@@ -140,29 +137,6 @@ def measured_pairs(task: Task) -> tuple[list[TextPair], list[TextPair]]:
     return test, test[: direction.PAIRS] or list(islice(pairs(task.corpora), direction.PAIRS))
 
 
-def perplexity(model: Model, source: Segmenter, target: Segmenter, pairs: list[TextPair]) -> float:
-    """Return the perplexity per target piece, </s> included, of the pairs that have a score.
-
-    Raises:
-        InputError: none has.
-    """
-    ids = [
-        (
-            model.source_ids(source.pieces(read)),
-            model.target_vocab.ids(target.pieces(written)),
-        )
-        for read, written in pairs
-    ]
-    total = pieces = 0.0
-    for (_, written), nll in zip(ids, score(model, ids), strict=True):
-        if math.isfinite(nll):
-            total += nll * (len(written) + 1)
-            pieces += len(written) + 1
-    if not pieces:
-        raise InputError("the model can't score any test pair: all are empty or too long for it")
-    return math.exp(total / pieces)
-
-
 def measure(
     task: Task, path: Path, files: ModelFiles, segmenters: dict[Side, Segmenter]
 ) -> dict[str, Any]:
@@ -189,6 +163,10 @@ def measure(
             file=sys.stderr,
         )
     bleu = None
+    ids = [
+        (model.source_ids(source.pieces(given)), model.target_vocab.ids(target.pieces(wanted)))
+        for given, wanted in test
+    ]
     if test:
         sources = [source.pieces(pair[0]) for pair in test]
         translated = progress(model_quality.translations(model, sources, target), len(test), "BLEU")
@@ -202,7 +180,7 @@ def measure(
         "segments": {"test": len(test)} if test else {},
         "source_gain": None if gains is None else [round(gain, 3) for gain in gains],
         "validation_perplexity": None,
-        "test_perplexity": perplexity(model, source, target, test) if test else None,
+        "test_perplexity": model_quality.perplexity(model, ids, "test") if test else None,
         "bleu": bleu,
     }
 
@@ -217,8 +195,7 @@ def publish(
     write_json(output / "metrics.json", metrics)
     names = ["learning_curve.tsv", "learning_curve.svg", "metrics.json"]
     for side, text in texts.items():
-        with atomic_path(output / f"{side}.model") as temporary:
-            shutil.copyfile(text, temporary)
+        copy_file(text, output / f"{side}.model")
         names.append(f"{side}.model")
     for file in sorted(path.iterdir()):
         file.replace(output / file.name)

@@ -96,7 +96,7 @@ def test_what_was_kept_of_other_data_is_not_taken(encoder, data, monkeypatch):
     monkeypatch.setattr(
         Fitting,
         "run",
-        lambda self, *given: run(self, *given) if "0" in self._desc else killed(self),
+        lambda self, *given: run(self, *given) if "0" in self.desc else killed(self),
     )
     with pytest.raises(KeyboardInterrupt):
         tuned(encoder, data, "STS-B", output)

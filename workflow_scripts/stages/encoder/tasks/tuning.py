@@ -176,8 +176,9 @@ class Tuning:
             lambda *what: generator(self.seed, "encoder_tasks", self.task.name, *what),
             self._device,
             loss=self.task.loss,
+            plan=plan,
             desc=f"encoder: {self.task.name}, {name}",
-        ).run(checkpoint, plan)
+        ).run(checkpoint)
         rows = [
             self.task.answer(
                 model, part, self.task.prepare(self._encoder, model, part), self._device

@@ -13,9 +13,9 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.core.statistics.rounding import DECIMALS
+from workflow_scripts.core.training.epochs import EpochLoop
 from workflow_scripts.stages.judge.grammar.convolutions import PADDING, UNKNOWN, Batch, Network
 from workflow_scripts.stages.judge.grammar.damage import Damager
 from workflow_scripts.stages.judge.grammar.grammar_model import Encoding, Grammar
@@ -32,7 +32,6 @@ _FEWEST_WORDS, _MOST_TOKENS = 2, 100
 _SORTED_BATCHES = 20
 # Share of the distinct words of a batch that are shown by their letters alone.
 _UNKNOWN_SHARE = 0.1
-_CLIP = 1.0
 _WARM_UP = 0.05
 
 DEFAULTS: dict[str, Any] = {
@@ -199,26 +198,26 @@ def train(parts: Split, damager: Damager, config: Mapping[str, Any]) -> Grammar:
     )
     sizes = {key: config[key] for key in _NETWORK}
     network = Network(len(encoding.vocabulary), **sizes)
-    optimizer = torch.optim.Adam(network.parameters(), lr=config["learning_rate"])
+    per_epoch = -(-len(parts.training) // max(config["batch"] // 2, 1))
+    # What the rate follows from: the last batch of an epoch counts twice, if it is a whole one.
     steps = config["epochs"] * (len(parts.training) // max(config["batch"] // 2, 1) + 1)
-
-    def rate(step: int) -> float:
-        done = step / steps
-        return min(done / _WARM_UP, max(1 - done, 0.0) / (1 - _WARM_UP)) + 1e-3
-
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
     random = generator(config["seed"], "grammar", "unknown")
-    for epoch in range(1, config["epochs"] + 1):
-        found = examples(parts.training, damager, config, epoch)
-        desc = f"grammar, epoch {epoch}"
-        total = len(parts.training)
-        for batch in progress(found, total, desc, lambda each: sum(each.sound)):
-            loss = _loss(network, _spelt(encoding.batch(batch.sentences), random), batch)
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(network.parameters(), _CLIP)
-            optimizer.step()
-            schedule.step()
+
+    def rate(update: int) -> float:
+        done = update / steps
+        share = min(done / _WARM_UP, max(1 - done, 0.0) / (1 - _WARM_UP)) + 1e-3
+        return config["learning_rate"] * share
+
+    EpochLoop(
+        network,
+        torch.optim.Adam(network.parameters()),
+        lambda epoch: examples(parts.training, damager, config, epoch + 1),
+        lambda batch: _loss(network, _spelt(encoding.batch(batch.sentences), random), batch),
+        epochs=config["epochs"],
+        per_epoch=per_epoch,
+        desc="grammar",
+        rate=rate,
+    ).run()
     return Grammar(network, encoding, {"network": sizes})
 
 

@@ -1,0 +1,1 @@
+"""What all trainings of our own have in common; Sockeye has its own loop."""
