@@ -22,10 +22,6 @@ from workflow_scripts.stages.embed.sts_tables import (
 )
 from workflow_scripts.stages.evaluate.results import (
     all_measures,
-    all_ratings,
-    all_rewriting,
-    all_statistics,
-    all_variants,
     mean_modified_bleu,
     rating_rows,
 )
@@ -128,7 +124,7 @@ def _variants(pick: Callable[[dict[str, Any]], float | None]) -> Callable[[Finis
     def of_run(run: FinishedRun) -> Values:
         return _known(
             (f"{system} {name}", pick(each))
-            for system, found in all_variants(run).items()
+            for system, found in all_measures(run, "variants").items()
             for name, each in found["groups"]["all"].items()
         )
 
@@ -142,7 +138,7 @@ def _all(*parts: Callable[[FinishedRun], Values]) -> Callable[[FinishedRun], Val
 
 def _modified_bleu(run: FinishedRun) -> Values:
     """Return that of each variant, and of the first rank of systems without variants."""
-    variants = all_variants(run)
+    variants = all_measures(run, "variants")
     exact = {
         f"{system} {name}": each["exact_lengths"]
         for system, found in variants.items()
@@ -189,7 +185,7 @@ def _rated(name: str) -> Callable[[FinishedRun], Values]:
         folders = [run.folder("evaluate", system) for system in run.instances("evaluate")]
         if not all((folder / "ratings.json").exists() for folder in folders):
             return []
-        found = all_ratings(run)
+        found = all_measures(run, "ratings")
         ranks = _known(
             (f"{system}, {row}", figures[name])
             for system, each in found.items()
@@ -218,7 +214,7 @@ def _rewriting(side: str, measure: str) -> Callable[[FinishedRun], Values]:
                 f"{bilingual if side == 'bilingual' else system} {name}",
                 sides[side]["over_lengths"][measure]["mean"],
             )
-            for system, found in all_rewriting(run).items()
+            for system, found in all_measures(run, "rewriting").items()
             for bilingual, pair in found["bilingual"].items()
             for name, sides in pair["variants"].items()
         )
@@ -231,7 +227,7 @@ def _counted(side: str, *path: str) -> Callable[[FinishedRun], Values]:
 
     def of_run(run: FinishedRun) -> Values:
         values = []
-        for system, each in all_statistics(run).items():
+        for system, each in all_measures(run, "statistics").items():
             value = each["sides"][side] if side in each["sides"] else each[side]
             for key in path:
                 value = value[key] if value else None
@@ -244,7 +240,7 @@ def _counted(side: str, *path: str) -> Callable[[FinishedRun], Values]:
 def _scores(run: FinishedRun) -> Values:
     return _known(
         (f"{system}, {column}", each["columns"][column]["mean"])
-        for system, each in all_statistics(run).items()
+        for system, each in all_measures(run, "statistics").items()
         for column in each["bins"]  # the paraphrase scores
     )
 
@@ -252,7 +248,7 @@ def _scores(run: FinishedRun) -> Values:
 def _overlaps(run: FinishedRun) -> Values:
     return _known(
         (f"{system}, {column}, up to {part['to']}", part["mean"])
-        for system, each in all_statistics(run).items()
+        for system, each in all_measures(run, "statistics").items()
         for column, parts in each["bins"].items()
         for part in parts
     )
@@ -262,7 +258,7 @@ def _accuracy(side: str) -> Callable[[FinishedRun], Values]:
     """Return the function that gives an accuracy of each classifier that has test sentences."""
     return lambda run: _known(
         (f"{system}, {column}", figures[side])
-        for system, each in all_statistics(run).items()
+        for system, each in all_measures(run, "statistics").items()
         for column, figures in each["classifiers"].items()
         if figures["data"] == "test"
     )
@@ -271,7 +267,7 @@ def _accuracy(side: str) -> Callable[[FinishedRun], Values]:
 def _of_classifiers(run: FinishedRun) -> Values:
     return _known(
         (f"{system}, {column}, {name}", value)
-        for system, each in all_statistics(run).items()
+        for system, each in all_measures(run, "statistics").items()
         for column, found in each["correlations"].items()
         for name, value in found.items()
     )

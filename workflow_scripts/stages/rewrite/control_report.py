@@ -19,11 +19,6 @@ SHOWN = {
     "frequent": "each of the most frequent ones, which it reads",
     "frequent_free": "each of the most frequent ones; it reads none",
 }
-_FIGURES = ("answers", "sentences", "without_output", "without_tree", "met", "met_best")
-_MORE = ("copies", "distinct")
-_SCORES = tuple(
-    f"{name}{end}" for name in ("cosine", "exact") for end in ("", "_best", "_where_met")
-)
 
 
 def read_control(folder: Path) -> dict[str, Any]:
@@ -40,33 +35,38 @@ def results(run: FinishedRun) -> dict[str, dict[str, Any]]:
 def syntactic_control(run: FinishedRun) -> dict[str, Any] | None:
     """Return the measures of the rewriters with templates; None if there is none."""
     found = results(run)
-    return {"rewriters": found, "settings": SHOWN} if found else None
+    if not found:
+        return None
+    return {"rewriters": found, "control": control_table(run), "templates": template_table(run)}
 
 
 def control_table(run: FinishedRun) -> Table:
     """Return the measures of each setting; what a run can't measure is empty."""
-    intervals = ("met_low", "met_high", "met_best_low", "met_best_high")
-    columns = ("rewriter", "beam_size", "setting", *_FIGURES, *intervals, *_MORE, *_SCORES)
     rows = [
-        (
-            *(name, each["beam_size"], setting),
-            *(found[key] for key in _FIGURES),
-            *(found[f"{key}_interval"][end] for key in _FIGURES[-2:] for end in ("low", "high")),
-            *(found[key] for key in _MORE),
-            *(found.get(key) for key in _SCORES),
-        )
+        {
+            **found,
+            "rewriter": name,
+            "beam_size": each["beam_size"],
+            "setting": setting,
+            "asked": SHOWN[setting],
+        }
         for name, each in results(run).items()
         for setting, found in each["settings"].items()
     ]
+    columns = (
+        "rewriter beam_size setting answers sentences without_output without_tree met met_best "
+        "met_low=met_interval.low met_high=met_interval.high met_best_low=met_best_interval.low "
+        "met_best_high=met_best_interval.high copies distinct cosine? cosine_best? "
+        "cosine_where_met? exact? exact_best? exact_where_met?"
+    )
     return Table(columns, rows)
 
 
 def template_table(run: FinishedRun) -> Table:
     """Return how each of the most frequent templates is met."""
-    columns = ("template", "count", "answers", "met", "met_best", "cosine", "exact")
     rows = [
-        (name, *(found.get(key) for key in columns))
+        {**found, "rewriter": name}
         for name, each in results(run).items()
         for found in each["templates"]
     ]
-    return Table(("rewriter", *columns), rows)
+    return Table("rewriter template count answers met met_best cosine? exact?", rows)
