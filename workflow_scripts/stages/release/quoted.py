@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from workflow_scripts.core.files.tsv import read_rows
 from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.report.table import Table, value_at
 from workflow_scripts.stages.embed.results import Tested, tested
 from workflow_scripts.stages.embed.sts_readers import BT17_TASKS
 from workflow_scripts.stages.embed.sts_tables import (
@@ -20,6 +21,7 @@ from workflow_scripts.stages.embed.sts_tables import (
     quotations,
     source_of,
 )
+from workflow_scripts.stages.evaluate import tables
 from workflow_scripts.stages.evaluate.results import (
     all_measures,
     mean_modified_bleu,
@@ -66,10 +68,12 @@ class Measure(NamedTuple):
 
 def shipped() -> list[Quoted]:
     """Return the figures of the four papers."""
-    tables = {(row["paper"], row["table"]): row for _, row in read_rows(TABLES, ("paper", "table"))}
+    told_of = {
+        (row["paper"], row["table"]): row for _, row in read_rows(TABLES, ("paper", "table"))
+    }
     found = []
     for _, row in read_rows(FIGURES, ("paper", "table", "row", "measure", "figure")):
-        told = tables[row["paper"], row["table"]]
+        told = told_of[row["paper"], row["table"]]
         source = f"{PAPERS[row['paper']]}, Table {row['table']} ({told['section']})"
         differs = f"{told['shows']}; data: {told['data']}; models: {told['models']}"
         found.append(Quoted(source, row["row"], row["measure"], float(row["figure"]), differs))
@@ -87,48 +91,35 @@ def given(config: dict[str, Any]) -> list[Quoted]:
 # --- the run's own figures ---------------------------------------------------------------------
 
 
-def _ranks(pick: Callable[[dict[str, Any], int], float | None]) -> Callable[[FinishedRun], Values]:
-    """Return the function that gives a figure of each rank of each system, of all references."""
+def _rows_of(
+    make: Callable[[FinishedRun], Table], name: str
+) -> Callable[..., Callable[[FinishedRun], Values]]:
+    """Return what makes a function of a path, which gives the figures of a table that stand there.
 
-    def of_run(run: FinishedRun) -> Values:
-        return _known(
-            (f"{system}, rank {rank['rank']}", pick(each["groups"]["all"], number))
-            for system, each in all_measures(run).items()
-            for number, rank in enumerate(each["groups"]["all"]["ranks"])
+    Args:
+        make: the table, of which the rows of all references count.
+        name: of a row, with the names of its columns in braces.
+    """
+
+    def at(path: str, pick: Callable[[Any], float | None] = lambda value: value) -> Any:
+        return lambda run: _known(
+            (name.format(**row), pick(value_at(row, path)))
+            for row in make(run).where(references="all").records
         )
 
-    return of_run
+    return at
 
 
-def _between(
-    pick: Callable[[dict[str, Any], int], float | None],
-) -> Callable[[FinishedRun], Values]:
-    """Return the function that gives a figure of two ranks of each system, of those of PAIRS."""
-
-    def of_run(run: FinishedRun) -> Values:
-        return _known(
-            (f"{system}, rank {first} against {system}, rank {second}", pick(group, number))
-            for system, each in all_measures(run).items()
-            for group in [each["groups"]["all"]]
-            for number, pair in enumerate(group["between"])
-            for first, second in [(pair["first"], pair["second"])]
-            if (first, second) in PAIRS
-        )
-
-    return of_run
+def _chosen_pairs(run: FinishedRun) -> Table:
+    table = tables.between_ranks(run)
+    return table._replace(
+        records=[row for row in table.records if (row["first"], row["second"]) in PAIRS]
+    )
 
 
-def _variants(pick: Callable[[dict[str, Any]], float | None]) -> Callable[[FinishedRun], Values]:
-    """Return the function that gives a figure of each variant of each system."""
-
-    def of_run(run: FinishedRun) -> Values:
-        return _known(
-            (f"{system} {name}", pick(each))
-            for system, found in all_measures(run, "variants").items()
-            for name, each in found["groups"]["all"].items()
-        )
-
-    return of_run
+_ranks = _rows_of(tables.diversity, "{system}, rank {rank}")
+_between = _rows_of(_chosen_pairs, "{system}, rank {first} against {system}, rank {second}")
+_variants = _rows_of(tables.variants, "{system} {variant}")
 
 
 def _all(*parts: Callable[[FinishedRun], Values]) -> Callable[[FinishedRun], Values]:
@@ -162,21 +153,9 @@ def _known(values: Any) -> Values:
     return [(name, value) for name, value in values if value is not None]
 
 
-def _of_sets(bag: dict[str, Any]) -> float | None:
+def _of_sets(bag: dict[str, Any] | None) -> float | None:
     """Return the overlap of two sets, as the paper has it, where it is not that of multisets."""
-    on_sets = "intersection_over_union_bags" in bag
-    return bag.get("intersection_over_union") if on_sets else None
-
-
-def _length_ratio(comparison: dict[str, Any]) -> float | None:
-    return comparison.get("words", {}).get("length_ratio")
-
-
-def _tree_distance(part: str) -> Callable[[dict[str, Any], int], float | None]:
-    def pick(group: dict[str, Any], number: int) -> float | None:
-        return group["syntax"][part][number]["tree_edit_distance"] if group["syntax"] else None
-
-    return pick
+    return bag["intersection_over_union"] if bag and "intersection_over_union_bags" in bag else None
 
 
 def _rated(name: str) -> Callable[[FinishedRun], Values]:
@@ -288,9 +267,9 @@ MEASURES = {
         "1-BLEU",
         "",
         _all(
-            _ranks(lambda group, number: group["ranks"][number]["one_minus_bleu"]),
-            _variants(lambda variant: variant["one_minus_bleu"]),
-            _between(lambda group, number: group["between"][number]["one_minus_bleu"]),
+            _ranks("one_minus_bleu"),
+            _variants("one_minus_bleu"),
+            _between("one_minus_bleu"),
         ),
     ),
     "modified_bleu": Measure("Modified BLEU", "as evaluate defines it", _modified_bleu),
@@ -298,23 +277,20 @@ MEASURES = {
         "Intersection over union of pieces, x 100",
         "the vocabulary is that of the run's model",
         _all(
-            _ranks(lambda group, number: _of_sets(group["ranks"][number].get("pieces", {}))),
-            _variants(lambda variant: _of_sets(variant.get("pieces", {}))),
-            _between(lambda group, number: _of_sets(group["between"][number].get("pieces", {}))),
+            _ranks("pieces?", _of_sets),
+            _variants("pieces?", _of_sets),
+            _between("pieces?", _of_sets),
         ),
     ),
     "tree_edit_distance": Measure(
         "Tree edit distance",
         "another parser, and levels as configured",
-        _all(_ranks(_tree_distance("ranks")), _between(_tree_distance("between"))),
+        _all(_ranks("tree.tree_edit_distance"), _between("tree.tree_edit_distance")),
     ),
     "length_ratio": Measure(
         "Length ratio",
         "",
-        _all(
-            _ranks(lambda group, number: _length_ratio(group["ranks"][number])),
-            _variants(_length_ratio),
-        ),
+        _all(_ranks("words?.length_ratio?"), _variants("words?.length_ratio?")),
     ),
     "similarity": Measure("Similarity, by people", "other people", _rated("similarity")),
     **{
