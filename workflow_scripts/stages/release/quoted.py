@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from workflow_scripts.core.files.tsv import read_rows
 from workflow_scripts.core.report.finished_run import FinishedRun
-from workflow_scripts.core.report.table import Table, value_at
+from workflow_scripts.core.report.table import Record, Table, value_at
 from workflow_scripts.stages.embed.results import Tested, tested
 from workflow_scripts.stages.embed.sts_readers import BT17_TASKS
 from workflow_scripts.stages.embed.sts_tables import (
@@ -25,7 +25,6 @@ from workflow_scripts.stages.evaluate import tables
 from workflow_scripts.stages.evaluate.results import (
     all_measures,
     mean_modified_bleu,
-    rating_rows,
 )
 
 FIGURES = Path(__file__).with_name("papers") / "figures.tsv"
@@ -164,24 +163,20 @@ def _rated(name: str) -> Callable[[FinishedRun], Values]:
         folders = [run.folder("evaluate", system) for system in run.instances("evaluate")]
         if not all((folder / "ratings.json").exists() for folder in folders):
             return []
-        found = all_measures(run, "ratings")
-        ranks = _known(
-            (f"{system}, {row}", figures[name])
-            for system, each in found.items()
-            for row, figures in rating_rows(each["figures"])
-        )
-        variants = _known(
-            (f"{system} {variant}{length}", part[name])
-            for system, each in found.items()
-            for variant, figures in each.get("variants", {}).items()
-            for length, part in [
-                ("", figures),
-                *((f", length {part['length']}", part) for part in figures["exact_lengths"]),
-            ]
-        )
-        return [*ranks, *variants]
+        ranks = [
+            (f"{row['system']}, {row['row']}", row[name]) for row in tables.ratings(run).records
+        ]
+        variants = [
+            (f"{row['system']} {row['variant']}{_length(row)}", row[name])
+            for row in tables.variant_ratings(run).records
+        ]
+        return _known([*ranks, *variants])
 
     return of_run
+
+
+def _length(row: Record) -> str:
+    return f", length {row['length']}" if "length" in row else ""
 
 
 def _rewriting(side: str, measure: str) -> Callable[[FinishedRun], Values]:
