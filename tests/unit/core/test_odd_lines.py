@@ -77,8 +77,10 @@ def test_sts_data_hold_texts(tmp_path):
 def test_released_tables_hold_texts():
     texts = [*FIELDS, *ESCAPED]
     rows = [(text, number, None, 0.1 + number) for number, text in enumerate(texts)]
-    header, *found = lines_of(tables.tsv(Table(("text", "count", "none", "figure"), rows)))
-    assert header == ["text", "count", "none", "figure"]
+    columns = ["text", "count", "none", "figure"]
+    records = [dict(zip(columns, row, strict=True)) for row in rows]
+    header, *found = lines_of(tables.tsv(Table(" ".join(columns), records)))
+    assert header == columns
     assert [(unescaped(text), *rest) for text, *rest in found] == [
         (text, str(count), "", repr(figure)) for text, count, _, figure in rows
     ]

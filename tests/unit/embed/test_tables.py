@@ -16,7 +16,7 @@ def run(made_up_run, embedded):
 
 
 def as_rows(table):
-    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    return table.frame().to_dict("records")
 
 
 def test_a_row_for_each_embedding_and_training_set(run):

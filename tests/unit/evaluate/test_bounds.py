@@ -164,7 +164,7 @@ def test_the_table_of_the_release_has_every_bound(made_up_run):
     expected = [
         json.loads(made_up_run.bounds(system).read_text()) for system in made_up_run.systems
     ]
-    assert len(found.rows) == sum(len(each["bounds"]) for each in expected)
-    named = [dict(zip(found.columns, each, strict=True)) for each in found.rows]
+    assert len(found.records) == sum(len(each["bounds"]) for each in expected)
+    named = found.frame().to_dict("records")
     for each in named:
         assert (each["quantile"] is not None) or each["max_sum"] == round(each["max_sum"], 1)

@@ -222,7 +222,7 @@ def test_the_tables_have_every_figure(rated_run):
     run, folders, _ = rated_run
     shown = figures(folders, "parabank2")["figures"]
     table = tables.ratings(run)
-    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    rows = table.frame().to_dict("records")
     assert [row["row"] for row in rows] == [
         *("all", "rank 1", "rank 2", "rank 3", "rank 4", "rank 5", "max", "median", "min"),
     ]
@@ -232,8 +232,10 @@ def test_the_tables_have_every_figure(rated_run):
         assert (row["similarity"], row["grammatical"]) == (each["similarity"], each["grammatical"])
     assert rows[0]["similarity_low"] == shown["all"]["interval"]["similarity"]["low"]
     spans = tables.ratings_by_length(run)
-    assert len(spans.rows) == 5
-    assert [row[5] for row in spans.rows] == [each["similarity"] for each in shown["by_length"]]
+    assert len(spans.records) == 5
+    assert [row["similarity"] for row in spans.records] == [
+        each["similarity"] for each in shown["by_length"]
+    ]
 
 
 def test_a_system_of_which_nothing_was_rated_is_told(made_up_run, rated_run, tmp_path, capsys):

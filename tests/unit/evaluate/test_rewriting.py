@@ -194,7 +194,7 @@ def test_tables_and_report_show_both_systems(shown):
     run, folder = shown
     found = json.loads((folder / "rewriting.json").read_text("utf-8"))["bilingual"]["parabank"]
     table = tables.rewriting(run)
-    rows = [dict(zip(table.columns, each, strict=True)) for each in table.rows]
+    rows = table.frame().to_dict("records")
     assert len(rows) == 2 * 2 * (1 + 4 + 1)
     whole = rows[0]
     figures = found["variants"]["s28"]["bilingual"]
@@ -204,7 +204,8 @@ def test_tables_and_report_show_both_systems(shown):
     assert (
         rows[5]["modified_bleu_deviation"] == figures["over_lengths"]["modified_bleu"]["deviation"]
     )
-    assert (("beam", FIVE, "b a c d e")) in tables.rewritten(run).rows
+    one = {"system": "beam", "reference": FIVE, "paraphrase": "b a c d e"}
+    assert one in tables.rewritten(run).records
     (section,) = sections(["workflow_scripts.stages.evaluate.report:rewriting"], run)
     page = str(section.html)
     assert Reader(page).faults == []

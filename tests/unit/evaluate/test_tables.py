@@ -7,8 +7,8 @@ from workflow_scripts.stages.evaluate import tables
 
 def as_text(table):
     """The rows of a table as its file has them."""
-    rows = [["" if value is None else str(value) for value in row] for row in table.rows]
-    return [dict(zip(table.columns, row, strict=True)) for row in rows]
+    shown = table.frame().map(lambda value: "" if value is None else str(value))
+    return shown.to_dict("records")
 
 
 @pytest.fixture(scope="module")

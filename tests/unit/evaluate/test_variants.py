@@ -148,7 +148,7 @@ def read(folder, name):
 
 
 def rows_of(table):
-    return [dict(zip(table.columns, each, strict=True)) for each in table.rows]
+    return table.frame().to_dict("records")
 
 
 @pytest.mark.slow

@@ -166,9 +166,7 @@ def test_the_report_has_the_best_entries(pairs_file, tmp_path):
     run = FinishedRun({}, [(("lexicon", name), tmp_path / folder) for name, folder in units])
     (section,) = sections(["workflow_scripts.stages.lexicon.report:lexicons"], run)
     assert "<td>large</td>" in section.html or "<td>big</td>" in section.html
-    table = lexicons_table(run)
-    (row,) = table.rows
-    found = dict(zip(table.columns, row, strict=True))
+    (found,) = lexicons_table(run).frame().to_dict("records")
     assert (found["lexicon"], found["pairs"], found["left_out"]) == ("plain", 7, 1)
     assert found["rows"] == len(rows_of(tmp_path / "lexicon"))
     assert sections(["workflow_scripts.stages.lexicon.report:lexicons"], FinishedRun({}, [])) == []

@@ -213,10 +213,10 @@ def test_the_section_and_the_tables_show_the_measures(tmp_path: Path) -> None:
     for text in ("Word similarity of words", "hot / cold", "Exact synonyms in words", "ppdb2"):
         assert text in section.html
     table = measures_report.word_similarity(run)
-    assert len(table.rows) == 5 and all(len(row) == len(table.columns) for row in table.rows)
+    assert len(table.frame()) == 5
     for function in ("lexicon_precision", "lexicon_antonyms", "lexicon_synonyms"):
         made = getattr(measures_report, function)(run)
-        assert made.rows and all(len(row) == len(made.columns) for row in made.rows)
+        assert len(made.frame())
     assert read_json(folder / "measures.json", "sample")["entries"] == len(ENTRIES)
 
 

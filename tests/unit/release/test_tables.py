@@ -37,7 +37,7 @@ def found(write, embedded, tmp_path_factory):
 
 
 def test_fields_never_hold_what_ends_them():
-    table = Table(("a", "b"), [("x\ty\n", None), (1.5, "\\")])
+    table = Table("a b", [{"a": "x\ty\n", "b": None}, {"a": 1.5, "b": "\\"}])
     assert tsv(table) == "a\tb\nx\\ty\\n\t\n1.5\t\\\\\n"
 
 

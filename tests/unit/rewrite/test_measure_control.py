@@ -146,11 +146,9 @@ def test_the_report_and_the_tables_show_the_results(finished):
     assert "<code>(S (NP) (VP) (.))</code>" in section.html
     assert "as ParaNMT-50M, Table 11" in section.html
     table = control_table(run)
-    assert [row[2] for row in table.rows] == list(found["settings"])
-    assert all(len(row) == len(table.columns) for row in table.rows)
+    assert list(table.frame()["setting"]) == list(found["settings"])
     by_template = template_table(run)
-    assert [row[1] for row in by_template.rows] == [S, SQ]
-    assert all(len(row) == len(by_template.columns) for row in by_template.rows)
+    assert list(by_template.frame()["template"]) == [S, SQ]
 
 
 def test_a_run_without_templates_has_no_such_section():
@@ -170,4 +168,4 @@ def test_measures_that_a_run_lacks_are_left_empty(finished, tmp_path):
     rows = rows_of(captioned(section.html, "mine: the most frequent templates"))[1:]
     assert [len(row) for row in rows] == [6, 6]
     assert rows[0][-1] == rows[0][-2]
-    assert control_table(run).rows[0][-1] is None
+    assert control_table(run).frame().iloc[0, -1] is None

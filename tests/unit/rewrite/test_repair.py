@@ -180,9 +180,9 @@ def test_the_report_and_the_table_have_every_method_and_kind(tmp_path):
     units = [("rewrite", "plain"), ("rewrite", "plain-repair")]
     run = FinishedRun({}, [(unit, tmp_path) for unit in units])
     [section] = sections(["workflow_scripts.stages.rewrite.repair_report:repair"], run)
-    table = repair_table(run)
-    assert table.columns[:4] == ("rewriter", "method", "kind", "sentences")
-    rows = {row[1:3]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    table = repair_table(run).frame()
+    assert list(table)[:4] == ["rewriter", "method", "kind", "sentences"]
+    rows = {(row["method"], row["kind"]): row for row in table.to_dict("records")}
     expected = {
         (method, kind) for method in (REWRITER, NOTHING, CORRECTOR) for kind in (NONE, *KINDS, ALL)
     }

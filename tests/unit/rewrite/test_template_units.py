@@ -10,7 +10,9 @@ from tests.golden.inputs import write_table
 from tests.stanza_package import FOLDER
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.rows import PairRow
+from workflow_scripts.core.report.cells import COLUMNS
 from workflow_scripts.core.report.rendering import environment
+from workflow_scripts.core.report.table import Table
 from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.rewrite import about as telling
 from workflow_scripts.stages.rewrite import (
@@ -186,9 +188,11 @@ def test_the_report_tells_how_many_examples_have_templates():
         **{"pairs": {"train": 29852}, "references": {"train": 12000}},
     }
     both = {"plain": about, "mine": about | {"templates": {"examples": 12262}}}
-    template = environment(FOLDER_OF_TEMPLATES).get_template("rewriters.html.j2")
+    templates = environment(FOLDER_OF_TEMPLATES)
+    template = templates.get_template("rewriters.html.j2", globals=COLUMNS)
     metrics = {name: {"validation_perplexity": 2.0} for name in both}
-    text = template.render(about=both, metrics=metrics, measures={}, examples={}, curves=[])
+    none = Table("", [])
+    text = template.render(about=both, metrics=metrics, measures=none, examples={}, curves=[])
     assert text.count("29,852 (12,000)") == 2
     assert text.count("29,852 (12,000); 12,262 examples with templates") == 1
 

@@ -141,17 +141,16 @@ def test_a_run_without_tasks_has_no_section():
 
 def test_the_tables_have_a_row_for_each_model_and_task(folder):
     run = finished(folder)
-    table = report.transfer(run)
-    assert len(table.rows) == 3 * len(NAMES)
-    by_name = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    by_name = report.transfer(run).frame().to_dict("records")
+    assert len(by_name) == 3 * len(NAMES)
     assert {(row["model"], row["seeds"]) for row in by_name} == {("word", 2), ("bag_of_words", 1)}
     gains = report.transfer_gains(run)
-    assert len(gains.rows) == 2 * len(NAMES)
-    data = report.transfer_data(run)
-    assert [row[0] for row in data.rows] == NAMES
-    assert data.columns[-2:] == ("training_set", "seen")
+    assert len(gains.frame()) == 2 * len(NAMES)
+    data = report.transfer_data(run).frame()
+    assert list(data["task"]) == NAMES
+    assert list(data)[-2:] == ["training_set", "seen"]
     result = json.loads((folder / "word-all-x-seed1/transfer.json").read_text("utf-8"))
-    assert data.rows[0][-2:] == ("all-x", result["seen"]["CR"])
+    assert list(data.iloc[0])[-2:] == ["all-x", result["seen"]["CR"]]
 
 
 def test_a_grade_that_was_not_learnt_shows_as_0(folder, tmp_path):
@@ -163,4 +162,4 @@ def test_a_grade_that_was_not_learnt_shows_as_0(folder, tmp_path):
     write_record(path / "testing.json", 1, 1, {}, files=[path / "transfer.json"])
     units = [(("transfer", "tasks"), folder / "tasks"), (("transfer", "bag_of_words"), path)]
     table = report.transfer(FinishedRun({}, units))
-    assert table.rows[-1][table.columns.index("development")] is None
+    assert table.frame()["development"].iloc[-1] is None

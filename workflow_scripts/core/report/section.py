@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from workflow_scripts.core.report.cells import COLUMNS
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.rendering import environment
 
@@ -63,6 +64,7 @@ def sections(functions: Iterable[str], run: FinishedRun) -> list[Section]:
         if name in found:
             raise ValueError(f"{function}: the page has a section {name} already")
         folder = Path(inspect.getfile(importlib.import_module(module))).with_name("templates")
-        text = environment(folder).get_template(f"{name}.html.j2").render(context)
+        template = environment(folder).get_template(f"{name}.html.j2", globals=COLUMNS)
+        text = template.render(context)
         found[name] = Section(name, Markup(text))
     return list(found.values())

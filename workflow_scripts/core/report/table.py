@@ -1,10 +1,66 @@
-"""A table of figures for programs, which a stage adds to the release."""
+"""A table of figures: a file of the release for programs, and rows of the report for people."""
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Record = Mapping[str, Any]
 
 
 class Table(NamedTuple):
-    """Names of the columns, and rows with one value for each column; None is an empty field."""
+    """Records of figures, and the columns that programs read of them.
 
-    columns: tuple[str, ...]
-    rows: list[tuple[Any, ...]]
+    A column is a name, or `name=path` (see `value_at`); blanks stand between columns.
+    """
+
+    columns: str
+    records: Iterable[Record]
+
+    def frame(self) -> "pd.DataFrame":
+        """Return a row for each record; None is an empty field.
+
+        Values stay as they are: a count with gaps is no column of floating-point numbers.
+        """
+        import pandas as pd  # half a second, which only who makes the table waits for
+
+        pairs = [column.rpartition("=") for column in self.columns.split()]
+        paths = {name or path.removesuffix("?"): path for name, _, path in pairs}
+        rows = [[value_at(record, path) for path in paths.values()] for record in self.records]
+        return pd.DataFrame(rows, columns=list(paths), dtype=object)
+
+    def where(self, **values: Any) -> "Table":
+        """Return the table of the records that have these values."""
+        wanted = values.items()
+        return Table(self.columns, [each for each in self.records if each.items() >= wanted])
+
+    def groups(self, name: str) -> list[list[Record]]:
+        """Return the records by what they have under a name, in the order of their first ones."""
+        groups: dict[Any, list[Record]] = {}
+        for record in self.records:
+            groups.setdefault(record[name], []).append(record)
+        return list(groups.values())
+
+
+def ends(figures: str, parts: str = "value low high") -> str:
+    """Return the columns of figures that have a value and the ends of its interval."""
+    return " ".join(
+        f"{name}_{part}={name}.{part}" for name in figures.split() for part in parts.split()
+    )
+
+
+def value_at(record: Record, path: str) -> Any:
+    """Return what stands at a path of a record: keys with dots between.
+
+    It is None below None, and where a key is missing that may be: one with `?` behind it.
+
+    Raises:
+        KeyError: another key is missing.
+    """
+    found: Any = record
+    for key in path.split("."):
+        if found is None or (key.endswith("?") and key[:-1] not in found):
+            return None
+        found = found[int(key) if isinstance(found, list) else key.removesuffix("?")]
+    return found

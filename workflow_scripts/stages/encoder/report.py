@@ -7,7 +7,7 @@ from workflow_scripts.core.report.table import Table
 from workflow_scripts.stages.encoder import results
 from workflow_scripts.stages.encoder.results import metrics_of
 
-_FIGURES = ("pairs", "accuracy", "f1", "auc", "cosine_auc")
+_HALVES = {"neighbour": "near", "random": "random"}
 
 
 def encoders(run: FinishedRun) -> dict[str, Any]:
@@ -16,6 +16,7 @@ def encoders(run: FinishedRun) -> dict[str, Any]:
     names = results.encoders(run)
     pairs = {name: run.manifest("encoder", f"{name}-pairs") for name in names}
     return {
+        "held_out": encoders_table(run),
         "metrics": {name: metrics_of(run, name) for name in names},
         "scratch": {
             name: metrics_of(run, f"{name}-scratch") for name in names if f"{name}-scratch" in every
@@ -34,8 +35,8 @@ def _training_set(manifest: dict[str, Any]) -> str:
 def encoders_table(run: FinishedRun) -> Table:
     """Return what every encoder reaches on held-out pairs, by the kind of the negatives."""
     rows = [
-        (name, kind, *(figures[each] for each in _FIGURES))
+        {**figures, "encoder": name, "negatives": kind, "half": _HALVES[kind]}
         for name in results.encoders(run)
         for kind, figures in metrics_of(run, name)["held_out"].items()
     ]
-    return Table(("encoder", "negatives", *_FIGURES), rows)
+    return Table("encoder negatives pairs accuracy f1 auc cosine_auc", rows)

@@ -1,26 +1,18 @@
 """The stage's sections of the report."""
 
 import math
-from collections import Counter
 from typing import Any
 
 from markupsafe import Markup
 
 from workflow_scripts.core.report.finished_run import FinishedRun
-from workflow_scripts.stages.evaluate import plots
+from workflow_scripts.stages.evaluate import plots, tables
 from workflow_scripts.stages.evaluate.exact_lengths import LENGTHS
 from workflow_scripts.stages.evaluate.length_table import heading, length_table
 from workflow_scripts.stages.evaluate.results import (
-    all_answers,
-    all_bounds,
     all_measures,
-    all_ratings,
-    all_rewriting,
-    all_statistics,
-    all_variants,
     mean_modified_bleu,
     most_paraphrases,
-    rating_rows,
     shown_groups,
 )
 
@@ -39,7 +31,7 @@ def scores(run: FinishedRun) -> dict[str, Any]:
 
 def bounds(run: FinishedRun) -> dict[str, Any]:
     """Return what each bound would keep, beside the references' own sums."""
-    found = all_bounds(run)
+    found = all_measures(run, "bounds")
     # The references and their scores are the same for every system.
     own = next(iter(found.values()))["own"]
     quantiles = own["all"]["quantiles"]
@@ -81,16 +73,17 @@ def bound_rows(found: dict[str, Any], quantiles: list[dict[str, Any]]) -> list[d
 
 def ratings(run: FinishedRun) -> dict[str, Any]:
     """Return what people say of every system."""
-    found = all_ratings(run)
-    rated = {system: each["figures"] for system, each in found.items() if each["figures"]}
-    spans = next(iter(rated.values()))["by_length"] if rated else []
+    found = all_measures(run, "ratings")
+    lengths = {
+        system: each["figures"]["by_length"] for system, each in found.items() if each["figures"]
+    }
     return {
         # The people and the agreement are those of the file, the same for every system.
         "people": next(iter(found.values())),
         "found": found,
-        "rows": {system: rating_rows(figures) for system, figures in rated.items()},
-        "headings": [heading(span) for span in spans],
-        "lengths": {system: figures["by_length"] for system, figures in rated.items()},
+        "ratings": tables.ratings(run),
+        "headings": [heading(span) for span in next(iter(lengths.values()), [])],
+        "lengths": lengths,
     }
 
 
@@ -116,32 +109,21 @@ def diversity(run: FinishedRun) -> dict[str, Any]:
     }
 
 
-# So many variants with the same outputs are named in the report; the table of the release has all.
-_MOST_SHARED = 5
-
-
 def variants(run: FinishedRun) -> dict[str, Any]:
     """Return the variants of every system that has some, and the first rank of the others."""
-    found, measures = all_variants(run), all_measures(run)
+    found, measures = all_measures(run, "variants"), all_measures(run)
     rated = any(each["config"].get("ratings") for each in measures.values())
-    people = all_ratings(run) if rated else {}
+    people = all_measures(run, "ratings") if rated else {}
+    first_ranks = {
+        system: [{**part, **part["ranks"][0]} for part in each["groups"]["all"]["exact_lengths"]]
+        for system, each in measures.items()
+        if system not in found
+    }
     return {
         "variants": {system: each["groups"]["all"] for system, each in found.items()},
         "references": {system: each["references"] for system, each in found.items()},
-        "shared": {
-            system: {
-                name: Counter(each["shared"]).most_common(_MOST_SHARED)
-                for name, each in groups["groups"]["all"].items()
-            }
-            for system, groups in found.items()
-        },
-        "others": {
-            system: [
-                {**part, **part["ranks"][0]} for part in each["groups"]["all"]["exact_lengths"]
-            ]
-            for system, each in measures.items()
-            if system not in found
-        },
+        "by_variant": tables.variants(run).where(references="all"),
+        "others": first_ranks,
         "lengths": LENGTHS,
         "mean_modified_bleu": mean_modified_bleu,
         "people": {system: people[system]["variants"] for system in found if rated},
@@ -150,7 +132,7 @@ def variants(run: FinishedRun) -> dict[str, Any]:
 
 def rewriting(run: FinishedRun) -> dict[str, Any]:
     """Return each system that a rewriter writes beside those of the forward model."""
-    found = all_rewriting(run)
+    found = all_measures(run, "rewriting")
     return {
         "pairs": [
             (bilingual, system, each)
@@ -164,7 +146,10 @@ def rewriting(run: FinishedRun) -> dict[str, Any]:
 
 def statistics(run: FinishedRun) -> dict[str, Any]:
     """Return the statistics of the pairs."""
-    return {"statistics": all_statistics(run)}
+    return {
+        "statistics": all_measures(run, "statistics"),
+        "classifiers": tables.classifiers(run),
+    }
 
 
 def quality(run: FinishedRun) -> dict[str, Any] | None:
@@ -176,7 +161,7 @@ def quality(run: FinishedRun) -> dict[str, Any] | None:
 
 def answers(run: FinishedRun) -> dict[str, Any]:
     """Return how many paraphrases are right answers, and the ranks that any system has."""
-    found = all_answers(run)
+    found = all_measures(run, "answers")
     ranks = {rank for each in found.values() for rank in each["by_rank"]}
     return {"answers": found, "ranks": sorted(ranks, key=int)}
 

@@ -7,99 +7,40 @@ from workflow_scripts.core.files.manifest import read_json
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.stages.evaluate.diversity import mean
 
+# The files of figures in the folder of a system, each with the record that speaks for it.
+_RECORDS = {
+    "measures": "evaluation",
+    "statistics": "counting",
+    "bounds": "bounding",
+    "answers": "answering",
+    "ratings": "rating",
+    "variants": "comparison",
+    "rewriting": "pairing",
+}
+
 
 def read_measures(path: Path) -> dict[str, Any]:
-    """Return a measures.json, checked against its record."""
-    return read_json(path, "evaluation")
+    """Return the figures of a file, such as measures.json, checked against its record."""
+    return read_json(path, _RECORDS[path.stem])
 
 
-def read_statistics(path: Path) -> dict[str, Any]:
-    """Return a statistics.json, checked against its record."""
-    return read_json(path, "counting")
-
-
-def read_bounds(path: Path) -> dict[str, Any]:
-    """Return a bounds.json, checked against its record."""
-    return read_json(path, "bounding")
-
-
-def read_answers(path: Path) -> dict[str, Any]:
-    """Return an answers.json, checked against its record."""
-    return read_json(path, "answering")
-
-
-def read_ratings(path: Path) -> dict[str, Any]:
-    """Return a ratings.json, checked against its record."""
-    return read_json(path, "rating")
-
-
-def read_variants(path: Path) -> dict[str, Any]:
-    """Return a variants.json, checked against its record."""
-    return read_json(path, "comparison")
-
-
-def read_rewriting(path: Path) -> dict[str, Any]:
-    """Return a rewriting.json, checked against its record."""
-    return read_json(path, "pairing")
-
-
-def all_measures(run: FinishedRun) -> dict[str, dict[str, Any]]:
-    """Return the measures.json of every system, by system."""
+def all_measures(run: FinishedRun, file: str = "measures") -> dict[str, dict[str, Any]]:
+    """Return the figures of a file, without its suffix, of every system that has it, by system."""
     return {
-        system: read_measures(run.folder("evaluate", system) / "measures.json")
+        system: read_measures(run.folder("evaluate", system) / f"{file}.json")
         for system in run.instances("evaluate")
+        if _has(run, system, file)
     }
 
 
-def all_variants(run: FinishedRun) -> dict[str, dict[str, Any]]:
-    """Return the variants.json of every system that has variants, by system."""
-    return {
-        system: read_variants(run.folder("evaluate", system) / "variants.json")
-        for system, measures in all_measures(run).items()
-        if measures["config"].get("variants")
-    }
-
-
-def all_statistics(run: FinishedRun) -> dict[str, dict[str, Any]]:
-    """Return the statistics.json of every system, by system."""
-    return {
-        system: read_statistics(run.folder("evaluate", system) / "statistics.json")
-        for system in run.instances("evaluate")
-    }
-
-
-def all_bounds(run: FinishedRun) -> dict[str, dict[str, Any]]:
-    """Return the bounds.json of every system, by system, but for those that a rewriter writes."""
-    return {
-        system: read_bounds(run.folder("evaluate", system) / "bounds.json")
-        for system, measures in all_measures(run).items()
-        if not measures["config"].get("rewritten")
-    }
-
-
-def all_rewriting(run: FinishedRun) -> dict[str, dict[str, Any]]:
-    """Return the rewriting.json of every system that is compared so, by system."""
-    return {
-        system: read_rewriting(run.folder("evaluate", system) / "rewriting.json")
-        for system, measures in all_measures(run).items()
-        if measures["config"].get("bilingual")
-    }
-
-
-def all_answers(run: FinishedRun) -> dict[str, dict[str, Any]]:
-    """Return the answers.json of every system, by system."""
-    return {
-        system: read_answers(run.folder("evaluate", system) / "answers.json")
-        for system in run.instances("evaluate")
-    }
-
-
-def all_ratings(run: FinishedRun) -> dict[str, dict[str, Any]]:
-    """Return the ratings.json of every system, by system."""
-    return {
-        system: read_ratings(run.folder("evaluate", system) / "ratings.json")
-        for system in run.instances("evaluate")
-    }
+def _has(run: FinishedRun, system: str, file: str) -> bool:
+    """Tell whether a system has a file that not all systems of its run have."""
+    if file not in ("variants", "bounds", "rewriting"):
+        return True
+    config = read_measures(run.folder("evaluate", system) / "measures.json")["config"]
+    if file == "bounds":  # none of a system that a rewriter writes
+        return not config.get("rewritten")
+    return bool(config.get("variants" if file == "variants" else "bilingual"))
 
 
 def mean_modified_bleu(lengths: list[dict[str, Any]]) -> float | None:

@@ -1,127 +1,90 @@
 """The stage's tables in the release: a row for each set of figures."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from workflow_scripts.core.report.finished_run import FinishedRun
-from workflow_scripts.core.report.table import Table
+from workflow_scripts.core.report.table import Record, Table
 from workflow_scripts.stages.evaluate.diversity import mean
 from workflow_scripts.stages.evaluate.length_table import per_reference
-from workflow_scripts.stages.evaluate.results import (
-    all_answers,
-    all_bounds,
-    all_measures,
-    all_ratings,
-    all_rewriting,
-    all_statistics,
-    all_variants,
-    mean_modified_bleu,
-    rating_rows,
+from workflow_scripts.stages.evaluate.results import all_measures, mean_modified_bleu, rating_rows
+
+_OVERLAPS = (
+    "intersection_over_union=words?.intersection_over_union? "
+    "intersection_over_union_pieces=pieces?.intersection_over_union? "
+    "length_ratio=words?.length_ratio?"
+)
+_BLEU = "one_minus_bleu low=interval.low high=interval.high"
+_TREES = "tree_edit_distance=tree.tree_edit_distance"
+_PEOPLE = " ".join(
+    f"{name} {name}_low=interval?.{name}?.low {name}_high=interval?.{name}?.high"
+    for name in ("similarity", "grammatical")
 )
 
 
-def _groups(measures: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    for system, each in measures.items():
+def _groups(run: FinishedRun) -> Iterator[tuple[Record, dict[str, Any]]]:
+    """Yield each group of measures with the system and the name of the group."""
+    for system, each in all_measures(run).items():
         for name, group in each["groups"].items():
-            yield system, name, group
+            yield {"system": system, "references": name}, group
 
 
-def _overlaps(comparison: dict[str, Any]) -> tuple[Any, ...]:
-    words, pieces = (comparison.get(bag, {}) for bag in ("words", "pieces"))
-    return (
-        words.get("intersection_over_union"),
-        pieces.get("intersection_over_union"),
-        words.get("length_ratio"),
-    )
-
-
-def _ends(interval: dict[str, float] | None) -> tuple[Any, Any]:
-    return (interval["low"], interval["high"]) if interval else (None, None)
+def _with_trees(group: dict[str, Any], part: str) -> Iterator[Record]:
+    """Yield the `ranks` of a group, or what is `between` them, each with its `tree` figures."""
+    trees = group["syntax"][part] if group["syntax"] else [None] * len(group[part])
+    for each, tree in zip(group[part], trees, strict=True):
+        yield {**each, "tree": tree}
 
 
 def diversity(run: FinishedRun) -> Table:
     """Return every rank against the references (ParaBank 2, Table 1)."""
+    ranks = ({**rank, **of} for of, group in _groups(run) for rank in _with_trees(group, "ranks"))
     columns = (
-        *("system", "references", "rank", "one_minus_bleu", "low", "high"),
-        *("intersection_over_union", "intersection_over_union_pieces", "length_ratio"),
-        *("tree_edit_distance", "tree_low", "tree_high"),
-        *("mean_sum", "listed", "repeated", "copies"),
+        f"system references rank {_BLEU} {_OVERLAPS} {_TREES} tree_low=tree.interval.low "
+        "tree_high=tree.interval.high mean_sum listed repeated copies"
     )
-    rows = []
-    for system, name, group in _groups(all_measures(run)):
-        for number, rank in enumerate(group["ranks"]):
-            tree = group["syntax"]["ranks"][number] if group["syntax"] else {}
-            rows.append(
-                (
-                    *(system, name, rank["rank"], rank["one_minus_bleu"]),
-                    *_ends(rank["interval"]),
-                    *_overlaps(rank),
-                    *(tree.get("tree_edit_distance"), *_ends(tree.get("interval"))),
-                    *(rank["mean_sum"], rank["listed"], rank["repeated"], rank["copies"]),
-                )
-            )
-    return Table(columns, rows)
+    return Table(columns, ranks)
 
 
 def between_ranks(run: FinishedRun) -> Table:
     """Return every two ranks against each other (ParaBank 2, Table 2)."""
-    columns = (
-        *("system", "references", "first", "second", "pairs", "one_minus_bleu"),
-        *("intersection_over_union", "intersection_over_union_pieces", "length_ratio"),
-        "tree_edit_distance",
-    )
-    rows = []
-    for system, name, group in _groups(all_measures(run)):
-        for number, pair in enumerate(group["between"]):
-            tree = group["syntax"]["between"][number] if group["syntax"] else {}
-            rows.append(
-                (
-                    *(system, name, pair["first"], pair["second"], pair["pairs"]),
-                    *(pair["one_minus_bleu"], *_overlaps(pair), tree.get("tree_edit_distance")),
-                )
-            )
-    return Table(columns, rows)
+    pairs = ({**pair, **of} for of, group in _groups(run) for pair in _with_trees(group, "between"))
+    columns = f"system references first second pairs one_minus_bleu {_OVERLAPS} {_TREES}"
+    return Table(columns, pairs)
+
+
+def _by_length(run: FinishedRun, lengths: str) -> Iterator[Record]:
+    for of, group in _groups(run):
+        for part in group[lengths]:
+            of_part = {"number": part["references"], "paraphrases": per_reference(part)}
+            yield from ({**part, **of_part, **of, **rank} for rank in part["ranks"])
 
 
 def lengths(run: FinishedRun) -> Table:
     """Return every rank by the length of the reference (ParaBank, Table 4)."""
     columns = (
-        *("system", "references", "from", "to", "number", "paraphrases_per_reference", "rank"),
-        *("listed", "repeated", "one_minus_bleu"),
-        *("intersection_over_union", "intersection_over_union_pieces", "length_ratio"),
+        "system references from to number paraphrases_per_reference=paraphrases rank listed "
+        f"repeated one_minus_bleu {_OVERLAPS}"
     )
-    rows = [
-        (
-            *(system, name, part["from"], part["to"], part["references"], per_reference(part)),
-            *(rank["rank"], rank["listed"], rank["repeated"], rank["one_minus_bleu"]),
-            *_overlaps(rank),
-        )
-        for system, name, group in _groups(all_measures(run))
-        for part in group["by_length"]
-        for rank in part["ranks"]
-    ]
-    return Table(columns, rows)
-
-
-_EXACT = (
-    *("modified_bleu", "one_minus_bleu"),
-    *("intersection_over_union", "intersection_over_union_pieces", "length_ratio"),
-)
+    return Table(columns, _by_length(run, "by_length"))
 
 
 def exact_lengths(run: FinishedRun) -> Table:
     """Return every rank by the exact length of the reference in tokens (ParaBank, Table 4)."""
-    columns = ("system", "references", "length", "number", "rank", "listed", "drawn", *_EXACT)
-    rows = [
-        (
-            *(system, name, part["length"], part["references"], rank["rank"], rank["listed"]),
-            *(part["drawn"], rank["modified_bleu"], rank["one_minus_bleu"], *_overlaps(rank)),
-        )
-        for system, name, group in _groups(all_measures(run))
-        for part in group["exact_lengths"]
-        for rank in part["ranks"]
-    ]
-    return Table(columns, rows)
+    columns = (
+        "system references length number rank listed drawn modified_bleu one_minus_bleu "
+        f"{_OVERLAPS}"
+    )
+    return Table(columns, _by_length(run, "exact_lengths"))
+
+
+def _variants(run: FinishedRun) -> Iterator[tuple[Record, dict[str, Any]]]:
+    """Yield the figures of each variant with the names of system, group and variant."""
+    for system, found in all_measures(run, "variants").items():
+        for group, variants in found["groups"].items():
+            for name, each in variants.items():
+                yield {"system": system, "references": group, "variant": name}, each
 
 
 def variants(run: FinishedRun) -> Table:
@@ -129,25 +92,28 @@ def variants(run: FinishedRun) -> Table:
 
     `shared` names the variants with the same outputs, each with how many.
     """
-    columns = (
-        *("system", "references", "variant", "number", "outputs", "alone", "copies"),
-        *("one_minus_bleu", "low", "high"),
-        *("intersection_over_union", "intersection_over_union_pieces", "length_ratio", "mean_sum"),
-        *("modified_bleu", "exact", "shared"),
-    )
     rows = [
-        (
-            *(system, group, name, each["references"], each["outputs"], each["alone"]),
-            *(each["copies"], each["one_minus_bleu"], *_ends(each["interval"])),
-            *(*_overlaps(each), each["mean_sum"], mean_modified_bleu(each["exact_lengths"])),
-            (each["testbed"] or {}).get("share"),
-            " ".join(f"{other}:{count}" for other, count in each["shared"].items()),
-        )
-        for system, found in all_variants(run).items()
-        for group, variants in found["groups"].items()
-        for name, each in variants.items()
+        {
+            **each,
+            "number": each["references"],
+            "modified_bleu": mean_modified_bleu(each["exact_lengths"]),
+            "exact": (each["testbed"] or {}).get("share"),
+            "shared": " ".join(f"{other}:{count}" for other, count in each["shared"].items()),
+            "most_shared": ", ".join(f"{other} {count:,}" for other, count in most_shared(each)),
+            **of,
+        }
+        for of, each in _variants(run)
     ]
+    columns = (
+        f"system references variant number outputs alone copies {_BLEU} {_OVERLAPS} mean_sum "
+        "modified_bleu exact shared"
+    )
     return Table(columns, rows)
+
+
+def most_shared(variant: dict[str, Any]) -> list[tuple[str, int]]:
+    """Return the five variants with the most outputs in common with one."""
+    return Counter(variant["shared"]).most_common(5)
 
 
 def variant_lengths(run: FinishedRun) -> Table:
@@ -156,21 +122,15 @@ def variant_lengths(run: FinishedRun) -> Table:
     A row is of a range of words, `from` and `to`, or of references of exactly `tokens` tokens; only
     the latter have a modified BLEU, of `drawn` pairs.
     """
-    columns = (
-        *("system", "references", "variant", "from", "to", "tokens", "outputs", "drawn"),
-        *_EXACT,
-    )
     rows = [
-        (
-            *(system, group, name, part.get("from"), part.get("to"), part.get("length")),
-            *(part["outputs"], part.get("drawn"), part.get("modified_bleu")),
-            *(part["one_minus_bleu"], *_overlaps(part)),
-        )
-        for system, found in all_variants(run).items()
-        for group, variants in found["groups"].items()
-        for name, each in variants.items()
+        {**part, **of}
+        for of, each in _variants(run)
         for part in [*each["by_length"], *each["exact_lengths"]]
     ]
+    columns = (
+        "system references variant from? to? tokens=length? outputs drawn? modified_bleu? "
+        f"one_minus_bleu {_OVERLAPS}"
+    )
     return Table(columns, rows)
 
 
@@ -181,45 +141,36 @@ def rewriting(run: FinishedRun) -> Table:
     such lengths: then similarity and modified BLEU are means over these, with their deviations.
     """
     columns = (
-        *("bilingual", "monolingual", "variant", "side", "tokens", "lengths", "outputs"),
-        *("similarity", "similarity_deviation", "modified_bleu", "modified_bleu_deviation"),
-        *("copies", "exact"),
+        "bilingual monolingual variant side tokens=length? lengths? outputs? "
+        "similarity=similarity.mean similarity_deviation=similarity.deviation "
+        "modified_bleu=modified_bleu.mean modified_bleu_deviation=modified_bleu.deviation "
+        "copies? exact?"
     )
-    rows = []
-    for system, found in all_rewriting(run).items():
+    return Table(columns, _rewriting(run))
+
+
+def _rewriting(run: FinishedRun) -> Iterator[Record]:
+    for system, found in all_measures(run, "rewriting").items():
         for other, pair in found["bilingual"].items():
             for name, sides in pair["variants"].items():
                 for side in ("bilingual", "monolingual"):
-                    figures = sides[side]
-                    key = (other, system, name, side)
-                    over = figures["over_lengths"]
-                    whole = (figures["copies"], figures["exact"])
-                    rows.append((*key, None, None, *_similar(figures), *whole))
-                    rows += [
-                        (*key, part["length"], None, *_similar(part), None, None)
-                        for part in figures["exact_lengths"]
-                    ]
-                    means = (over[each] for each in ("similarity", "modified_bleu"))
-                    spread = [each[figure] for each in means for figure in ("mean", "deviation")]
-                    rows.append((*key, None, over["lengths"], None, *spread, None, None))
-    return Table(columns, rows)
-
-
-def _similar(figures: dict[str, Any]) -> tuple[Any, ...]:
-    similarity = figures["similarity"]
-    means = (similarity["mean"], similarity["deviation"])
-    return (figures["outputs"], *means, figures["modified_bleu"], None)
+                    of = {"bilingual": other, "monolingual": system, "variant": name, "side": side}
+                    whole = sides[side]
+                    for part in [whole, *whole["exact_lengths"]]:
+                        modified = {"mean": part["modified_bleu"], "deviation": None}
+                        yield {**part, "modified_bleu": modified, **of}
+                    yield {**whole["over_lengths"], **of}
 
 
 def rewritten(run: FinishedRun) -> Table:
     """Return the paraphrases of chosen references by a rewriter (ParaBank, Table 7)."""
     rows = [
-        (system, each["reference"], text)
-        for system, found in all_rewriting(run).items()
+        {"system": system, "reference": each["reference"], "paraphrase": paraphrase}
+        for system, found in all_measures(run, "rewriting").items()
         for each in found["examples"]
-        for text in each["paraphrases"]
+        for paraphrase in each["paraphrases"]
     ]
-    return Table(("system", "reference", "paraphrase"), rows)
+    return Table("system reference paraphrase", rows)
 
 
 def statistics(run: FinishedRun) -> Table:
@@ -228,46 +179,46 @@ def statistics(run: FinishedRun) -> Table:
     A figure is named by its place in statistics.json; only means over sentences have a deviation
     and a count.
     """
-    parts = ("sides", "difference", "columns", "correlations")
     rows = [
-        (system, *figure)
-        for system, each in all_statistics(run).items()
-        for part in parts
-        for figure in _figures(each[part], part)
+        {"system": system, **figure}
+        for system, each in all_measures(run, "statistics").items()
+        for part in ("sides", "difference", "columns", "correlations")
+        for figure in _leaves(each[part], part)
     ]
-    return Table(("system", "figure", "value", "deviation", "count"), rows)
+    return Table("system figure value deviation? count?", rows)
 
 
-def _figures(value: Any, name: str) -> Iterator[tuple[Any, ...]]:
+def _leaves(value: Any, name: str) -> Iterator[Record]:
     if not isinstance(value, dict):
-        yield name, value, None, None
+        yield {"figure": name, "value": value}
     elif "mean" in value:
-        yield name, value["mean"], value["deviation"], value["count"]
+        yield {"figure": name, "value": value["mean"], **value}
     else:
         for key, each in value.items():
-            yield from _figures(each, f"{name}.{key}")
+            yield from _leaves(each, f"{name}.{key}")
 
 
 def bins(run: FinishedRun) -> Table:
     """Return pairs and trigram overlap by bins of a paraphrase score (ParaNMT-50M, Table 3)."""
     rows = [
-        (system, column, part["to"], part["count"], part["mean"], part["deviation"])
-        for system, each in all_statistics(run).items()
+        {"system": system, "column": column, **part}
+        for system, each in all_measures(run, "statistics").items()
         for column, parts in each["bins"].items()
         for part in parts
     ]
-    return Table(("system", "column", "up_to", "pairs", "overlap_3", "deviation"), rows)
+    columns = "system column up_to=to pairs=count overlap_3=mean deviation"
+    return Table(columns, rows)
 
 
 def classifiers(run: FinishedRun) -> Table:
     """Return how well classifiers tell references from paraphrases (BT17, Table 8)."""
-    columns = ("data", "pairs", "accuracy", "references", "paraphrases", "negatives", "l2")
     rows = [
-        (system, name, *(each[column] for column in columns))
-        for system, found in all_statistics(run).items()
+        {"system": system, "column": name, **each}
+        for system, found in all_measures(run, "statistics").items()
         for name, each in found["classifiers"].items()
     ]
-    return Table(("system", "column", *columns), rows)
+    columns = "system column data pairs accuracy references paraphrases negatives l2"
+    return Table(columns, rows)
 
 
 def bounds(run: FinishedRun) -> Table:
@@ -276,34 +227,35 @@ def bounds(run: FinishedRun) -> Table:
     `quantile` is the share of all references that do not exceed the bound themselves, where the
     bound is such a quantile.
     """
-    columns = ("system", "quantile", "max_sum", "kept", "share", "references", "one_minus_bleu")
-    rows = []
-    for system, each in all_bounds(run).items():
+    rows: list[Record] = []
+    for system, each in all_measures(run, "bounds").items():
         own = {part["max_sum"]: part["quantile"] for part in each["own"]["all"]["quantiles"]}
         for bound in each["bounds"]:
             share = mean(100.0 * bound["kept"], each["candidates"])
-            rows.append(
-                (
-                    *(system, own.get(bound["max_sum"]), bound["max_sum"], bound["kept"], share),
-                    *(bound["references"], bound["one_minus_bleu"]),
-                )
-            )
+            quantile = own.get(bound["max_sum"])
+            rows.append({**bound, "system": system, "quantile": quantile, "share": share})
+    columns = "system quantile max_sum kept share references one_minus_bleu"
     return Table(columns, rows)
 
 
 def answers(run: FinishedRun) -> Table:
     """Return how many paraphrases are right answers: a row for all ranks, and one for each."""
-    names = ("precision", "weighted_recall", "weighted_macro_f1", "distinct_right")
-    rows: list[tuple[Any, ...]] = []
-    for system, each in all_answers(run).items():
-        counts = (each["prompts"], each["found"])
-        by_rank = each["by_rank"].items()
-        total = [sum(found[name] for _, found in by_rank) for name in ("right", "paraphrases")]
-        rows.append((system, *counts, None, *total, *(each[name] for name in names)))
-        for rank, found in by_rank:
-            own = (int(rank), found["right"], found["paraphrases"])
-            rows.append((system, *counts, *own, found["share"], None, None, None))
-    return Table(("system", "prompts", "found", "rank", "right", "paraphrases", *names), rows)
+    rows: list[Record] = []
+    for system, each in all_measures(run, "answers").items():
+        ranks, of = each["by_rank"], {"system": system, **each}
+        counts = ("right", "paraphrases")
+        total = {name: sum(found[name] for found in ranks.values()) for name in counts}
+        rows.append({**of, "rank": None, "of_rank": total, "all_ranks": each})
+        rows += [
+            {**of, "rank": rank, "of_rank": found, "precision": found["share"], "all_ranks": None}
+            for rank, found in ranks.items()
+        ]
+    columns = (
+        "system prompts found rank right=of_rank.right paraphrases=of_rank.paraphrases precision "
+        "weighted_recall=all_ranks.weighted_recall weighted_macro_f1=all_ranks.weighted_macro_f1 "
+        "distinct_right=all_ranks.distinct_right"
+    )
+    return Table(columns, rows)
 
 
 def ratings(run: FinishedRun) -> Table:
@@ -311,34 +263,26 @@ def ratings(run: FinishedRun) -> Table:
 
     As ParaBank 2, Table 1.
     """
-    columns = (
-        *("system", "row", "references", "pairs", "rated"),
-        *("similarity", "similarity_low", "similarity_high"),
-        *("grammatical", "grammatical_low", "grammatical_high"),
-        *("one_minus_bleu", "intersection_over_union", "length_ratio"),
-    )
     rows = [
-        (
-            *(system, name, each["references"], row["pairs"], row["rated"]),
-            *(row["similarity"], *_ends(row["interval"]["similarity"])),
-            *(row["grammatical"], *_ends(row["interval"]["grammatical"])),
-            *(row["one_minus_bleu"], row.get("intersection_over_union"), row.get("length_ratio")),
-        )
-        for system, each in all_ratings(run).items()
+        {**row, "system": system, "row": name, "references": each["references"]}
+        for system, each in all_measures(run, "ratings").items()
         for name, row in rating_rows(each["figures"])
     ]
+    columns = (
+        f"system row references pairs rated {_PEOPLE} one_minus_bleu intersection_over_union? "
+        "length_ratio?"
+    )
     return Table(columns, rows)
 
 
 def ratings_by_length(run: FinishedRun) -> Table:
     """Return what people say of all pairs by the length of the reference (ParaBank, Table 4)."""
-    columns = ("system", "from", "to", "pairs", "rated", "similarity", "grammatical")
     rows = [
-        (system, *(part[column] for column in columns[1:]))
-        for system, each in all_ratings(run).items()
+        {"system": system, **part}
+        for system, each in all_measures(run, "ratings").items()
         for part in (each["figures"] or {"by_length": []})["by_length"]
     ]
-    return Table(columns, rows)
+    return Table("system from to pairs rated similarity grammatical", rows)
 
 
 def variant_ratings(run: FinishedRun) -> Table:
@@ -346,21 +290,11 @@ def variant_ratings(run: FinishedRun) -> Table:
 
     A row is of all references, or of those of exactly `tokens` tokens, which have no interval.
     """
-    columns = (
-        *("system", "variant", "tokens", "pairs", "rated"),
-        *("similarity", "similarity_low", "similarity_high"),
-        *("grammatical", "grammatical_low", "grammatical_high"),
-    )
-    rows = []
-    for system, each in all_ratings(run).items():
-        for name, figures in each.get("variants", {}).items():
-            for part in [figures, *figures["exact_lengths"]]:
-                interval = part.get("interval", {})
-                rows.append(
-                    (
-                        *(system, name, part.get("length"), part["pairs"], part["rated"]),
-                        *(part["similarity"], *_ends(interval.get("similarity"))),
-                        *(part["grammatical"], *_ends(interval.get("grammatical"))),
-                    )
-                )
+    rows = [
+        {**part, "system": system, "variant": name}
+        for system, each in all_measures(run, "ratings").items()
+        for name, found in each.get("variants", {}).items()
+        for part in [found, *found["exact_lengths"]]
+    ]
+    columns = f"system variant tokens=length? pairs rated {_PEOPLE}"
     return Table(columns, rows)

@@ -15,14 +15,12 @@ def lexicons(run: FinishedRun) -> dict[str, Any] | None:
     if not names:
         return None
     return {
-        "figures": {name: read_figures(run, name) for name in names},
+        "counts": lexicons_table(run),
         "best": {name: best_entries(run.folder("lexicon", name), _SHOWN) for name in names},
     }
 
 
 def lexicons_table(run: FinishedRun) -> Table:
     """Return the counts of every lexicon."""
-    figures = ("pairs", "left_out", "words", "learnt_from", "phrases", "rows", "unattested")
-    found = ((name, read_figures(run, name)) for name in finished(run))
-    rows = [(name, *(each[figure] for figure in figures)) for name, each in found]
-    return Table(("lexicon", *figures), rows)
+    rows = [{**read_figures(run, name), "lexicon": name} for name in finished(run)]
+    return Table("lexicon pairs left_out words learnt_from phrases rows unattested", rows)

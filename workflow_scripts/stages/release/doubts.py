@@ -6,7 +6,7 @@ from typing import Any
 
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.stages.evaluate.doubts import doubts as doubts_of_references
-from workflow_scripts.stages.evaluate.results import read_bounds
+from workflow_scripts.stages.evaluate.results import read_measures
 from workflow_scripts.stages.train.doubts import doubts as doubts_of_model
 from workflow_scripts.stages.train.results import all_metrics
 
@@ -22,7 +22,7 @@ def doubts(models: dict[str, dict[str, Any]], evaluated: Iterable[Path]) -> list
     found = [doubt for model in models.items() for doubt in doubts_of_model(*model)]
     path = next((folder / "bounds.json" for folder in evaluated), None)
     if path is not None and path.exists():
-        found += doubts_of_references(read_bounds(path)["own"]["all"])
+        found += doubts_of_references(read_measures(path)["own"]["all"])
     return found
 
 

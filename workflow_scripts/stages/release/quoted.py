@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from workflow_scripts.core.files.tsv import read_rows
 from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.report.table import Record, Table, value_at
 from workflow_scripts.stages.embed.results import Tested, tested
 from workflow_scripts.stages.embed.sts_readers import BT17_TASKS
 from workflow_scripts.stages.embed.sts_tables import (
@@ -20,14 +21,10 @@ from workflow_scripts.stages.embed.sts_tables import (
     quotations,
     source_of,
 )
+from workflow_scripts.stages.evaluate import tables
 from workflow_scripts.stages.evaluate.results import (
     all_measures,
-    all_ratings,
-    all_rewriting,
-    all_statistics,
-    all_variants,
     mean_modified_bleu,
-    rating_rows,
 )
 
 FIGURES = Path(__file__).with_name("papers") / "figures.tsv"
@@ -70,10 +67,12 @@ class Measure(NamedTuple):
 
 def shipped() -> list[Quoted]:
     """Return the figures of the four papers."""
-    tables = {(row["paper"], row["table"]): row for _, row in read_rows(TABLES, ("paper", "table"))}
+    told_of = {
+        (row["paper"], row["table"]): row for _, row in read_rows(TABLES, ("paper", "table"))
+    }
     found = []
     for _, row in read_rows(FIGURES, ("paper", "table", "row", "measure", "figure")):
-        told = tables[row["paper"], row["table"]]
+        told = told_of[row["paper"], row["table"]]
         source = f"{PAPERS[row['paper']]}, Table {row['table']} ({told['section']})"
         differs = f"{told['shows']}; data: {told['data']}; models: {told['models']}"
         found.append(Quoted(source, row["row"], row["measure"], float(row["figure"]), differs))
@@ -91,48 +90,35 @@ def given(config: dict[str, Any]) -> list[Quoted]:
 # --- the run's own figures ---------------------------------------------------------------------
 
 
-def _ranks(pick: Callable[[dict[str, Any], int], float | None]) -> Callable[[FinishedRun], Values]:
-    """Return the function that gives a figure of each rank of each system, of all references."""
+def _rows_of(
+    make: Callable[[FinishedRun], Table], name: str
+) -> Callable[..., Callable[[FinishedRun], Values]]:
+    """Return what makes a function of a path, which gives the figures of a table that stand there.
 
-    def of_run(run: FinishedRun) -> Values:
-        return _known(
-            (f"{system}, rank {rank['rank']}", pick(each["groups"]["all"], number))
-            for system, each in all_measures(run).items()
-            for number, rank in enumerate(each["groups"]["all"]["ranks"])
+    Args:
+        make: the table, of which the rows of all references count.
+        name: of a row, with the names of its columns in braces.
+    """
+
+    def at(path: str, pick: Callable[[Any], float | None] = lambda value: value) -> Any:
+        return lambda run: _known(
+            (name.format(**row), pick(value_at(row, path)))
+            for row in make(run).where(references="all").records
         )
 
-    return of_run
+    return at
 
 
-def _between(
-    pick: Callable[[dict[str, Any], int], float | None],
-) -> Callable[[FinishedRun], Values]:
-    """Return the function that gives a figure of two ranks of each system, of those of PAIRS."""
-
-    def of_run(run: FinishedRun) -> Values:
-        return _known(
-            (f"{system}, rank {first} against {system}, rank {second}", pick(group, number))
-            for system, each in all_measures(run).items()
-            for group in [each["groups"]["all"]]
-            for number, pair in enumerate(group["between"])
-            for first, second in [(pair["first"], pair["second"])]
-            if (first, second) in PAIRS
-        )
-
-    return of_run
+def _chosen_pairs(run: FinishedRun) -> Table:
+    table = tables.between_ranks(run)
+    return table._replace(
+        records=[row for row in table.records if (row["first"], row["second"]) in PAIRS]
+    )
 
 
-def _variants(pick: Callable[[dict[str, Any]], float | None]) -> Callable[[FinishedRun], Values]:
-    """Return the function that gives a figure of each variant of each system."""
-
-    def of_run(run: FinishedRun) -> Values:
-        return _known(
-            (f"{system} {name}", pick(each))
-            for system, found in all_variants(run).items()
-            for name, each in found["groups"]["all"].items()
-        )
-
-    return of_run
+_ranks = _rows_of(tables.diversity, "{system}, rank {rank}")
+_between = _rows_of(_chosen_pairs, "{system}, rank {first} against {system}, rank {second}")
+_variants = _rows_of(tables.variants, "{system} {variant}")
 
 
 def _all(*parts: Callable[[FinishedRun], Values]) -> Callable[[FinishedRun], Values]:
@@ -142,7 +128,7 @@ def _all(*parts: Callable[[FinishedRun], Values]) -> Callable[[FinishedRun], Val
 
 def _modified_bleu(run: FinishedRun) -> Values:
     """Return that of each variant, and of the first rank of systems without variants."""
-    variants = all_variants(run)
+    variants = all_measures(run, "variants")
     exact = {
         f"{system} {name}": each["exact_lengths"]
         for system, found in variants.items()
@@ -166,21 +152,9 @@ def _known(values: Any) -> Values:
     return [(name, value) for name, value in values if value is not None]
 
 
-def _of_sets(bag: dict[str, Any]) -> float | None:
+def _of_sets(bag: dict[str, Any] | None) -> float | None:
     """Return the overlap of two sets, as the paper has it, where it is not that of multisets."""
-    on_sets = "intersection_over_union_bags" in bag
-    return bag.get("intersection_over_union") if on_sets else None
-
-
-def _length_ratio(comparison: dict[str, Any]) -> float | None:
-    return comparison.get("words", {}).get("length_ratio")
-
-
-def _tree_distance(part: str) -> Callable[[dict[str, Any], int], float | None]:
-    def pick(group: dict[str, Any], number: int) -> float | None:
-        return group["syntax"][part][number]["tree_edit_distance"] if group["syntax"] else None
-
-    return pick
+    return bag["intersection_over_union"] if bag and "intersection_over_union_bags" in bag else None
 
 
 def _rated(name: str) -> Callable[[FinishedRun], Values]:
@@ -189,24 +163,20 @@ def _rated(name: str) -> Callable[[FinishedRun], Values]:
         folders = [run.folder("evaluate", system) for system in run.instances("evaluate")]
         if not all((folder / "ratings.json").exists() for folder in folders):
             return []
-        found = all_ratings(run)
-        ranks = _known(
-            (f"{system}, {row}", figures[name])
-            for system, each in found.items()
-            for row, figures in rating_rows(each["figures"])
-        )
-        variants = _known(
-            (f"{system} {variant}{length}", part[name])
-            for system, each in found.items()
-            for variant, figures in each.get("variants", {}).items()
-            for length, part in [
-                ("", figures),
-                *((f", length {part['length']}", part) for part in figures["exact_lengths"]),
-            ]
-        )
-        return [*ranks, *variants]
+        ranks = [
+            (f"{row['system']}, {row['row']}", row[name]) for row in tables.ratings(run).records
+        ]
+        variants = [
+            (f"{row['system']} {row['variant']}{_length(row)}", row[name])
+            for row in tables.variant_ratings(run).records
+        ]
+        return _known([*ranks, *variants])
 
     return of_run
+
+
+def _length(row: Record) -> str:
+    return f", length {row['length']}" if "length" in row else ""
 
 
 def _rewriting(side: str, measure: str) -> Callable[[FinishedRun], Values]:
@@ -218,7 +188,7 @@ def _rewriting(side: str, measure: str) -> Callable[[FinishedRun], Values]:
                 f"{bilingual if side == 'bilingual' else system} {name}",
                 sides[side]["over_lengths"][measure]["mean"],
             )
-            for system, found in all_rewriting(run).items()
+            for system, found in all_measures(run, "rewriting").items()
             for bilingual, pair in found["bilingual"].items()
             for name, sides in pair["variants"].items()
         )
@@ -231,7 +201,7 @@ def _counted(side: str, *path: str) -> Callable[[FinishedRun], Values]:
 
     def of_run(run: FinishedRun) -> Values:
         values = []
-        for system, each in all_statistics(run).items():
+        for system, each in all_measures(run, "statistics").items():
             value = each["sides"][side] if side in each["sides"] else each[side]
             for key in path:
                 value = value[key] if value else None
@@ -244,7 +214,7 @@ def _counted(side: str, *path: str) -> Callable[[FinishedRun], Values]:
 def _scores(run: FinishedRun) -> Values:
     return _known(
         (f"{system}, {column}", each["columns"][column]["mean"])
-        for system, each in all_statistics(run).items()
+        for system, each in all_measures(run, "statistics").items()
         for column in each["bins"]  # the paraphrase scores
     )
 
@@ -252,7 +222,7 @@ def _scores(run: FinishedRun) -> Values:
 def _overlaps(run: FinishedRun) -> Values:
     return _known(
         (f"{system}, {column}, up to {part['to']}", part["mean"])
-        for system, each in all_statistics(run).items()
+        for system, each in all_measures(run, "statistics").items()
         for column, parts in each["bins"].items()
         for part in parts
     )
@@ -262,7 +232,7 @@ def _accuracy(side: str) -> Callable[[FinishedRun], Values]:
     """Return the function that gives an accuracy of each classifier that has test sentences."""
     return lambda run: _known(
         (f"{system}, {column}", figures[side])
-        for system, each in all_statistics(run).items()
+        for system, each in all_measures(run, "statistics").items()
         for column, figures in each["classifiers"].items()
         if figures["data"] == "test"
     )
@@ -271,7 +241,7 @@ def _accuracy(side: str) -> Callable[[FinishedRun], Values]:
 def _of_classifiers(run: FinishedRun) -> Values:
     return _known(
         (f"{system}, {column}, {name}", value)
-        for system, each in all_statistics(run).items()
+        for system, each in all_measures(run, "statistics").items()
         for column, found in each["correlations"].items()
         for name, value in found.items()
     )
@@ -292,9 +262,9 @@ MEASURES = {
         "1-BLEU",
         "",
         _all(
-            _ranks(lambda group, number: group["ranks"][number]["one_minus_bleu"]),
-            _variants(lambda variant: variant["one_minus_bleu"]),
-            _between(lambda group, number: group["between"][number]["one_minus_bleu"]),
+            _ranks("one_minus_bleu"),
+            _variants("one_minus_bleu"),
+            _between("one_minus_bleu"),
         ),
     ),
     "modified_bleu": Measure("Modified BLEU", "as evaluate defines it", _modified_bleu),
@@ -302,23 +272,20 @@ MEASURES = {
         "Intersection over union of pieces, x 100",
         "the vocabulary is that of the run's model",
         _all(
-            _ranks(lambda group, number: _of_sets(group["ranks"][number].get("pieces", {}))),
-            _variants(lambda variant: _of_sets(variant.get("pieces", {}))),
-            _between(lambda group, number: _of_sets(group["between"][number].get("pieces", {}))),
+            _ranks("pieces?", _of_sets),
+            _variants("pieces?", _of_sets),
+            _between("pieces?", _of_sets),
         ),
     ),
     "tree_edit_distance": Measure(
         "Tree edit distance",
         "another parser, and levels as configured",
-        _all(_ranks(_tree_distance("ranks")), _between(_tree_distance("between"))),
+        _all(_ranks("tree.tree_edit_distance"), _between("tree.tree_edit_distance")),
     ),
     "length_ratio": Measure(
         "Length ratio",
         "",
-        _all(
-            _ranks(lambda group, number: _length_ratio(group["ranks"][number])),
-            _variants(_length_ratio),
-        ),
+        _all(_ranks("words?.length_ratio?"), _variants("words?.length_ratio?")),
     ),
     "similarity": Measure("Similarity, by people", "other people", _rated("similarity")),
     **{

@@ -22,7 +22,8 @@ RECORD = "tables"
 
 def tsv(table: Table) -> str:
     """Return a table as text, a line for each row."""
-    return table_text(table.columns, (map(_field, row) for row in table.rows))
+    frame = table.frame()
+    return table_text(list(frame), frame.map(_field).itertuples(index=False))
 
 
 def _field(value: Any) -> str:

@@ -19,11 +19,6 @@ SHOWN = {
     "frequent": "each of the most frequent ones, which it reads",
     "frequent_free": "each of the most frequent ones; it reads none",
 }
-_FIGURES = ("answers", "sentences", "without_output", "without_tree", "met", "met_best")
-_MORE = ("copies", "distinct")
-_SCORES = tuple(
-    f"{name}{end}" for name in ("cosine", "exact") for end in ("", "_best", "_where_met")
-)
 
 
 def read_control(folder: Path) -> dict[str, Any]:
@@ -40,35 +35,38 @@ def results(run: FinishedRun) -> dict[str, dict[str, Any]]:
 def syntactic_control(run: FinishedRun) -> dict[str, Any] | None:
     """Return the measures of the rewriters with templates; None if there is none."""
     by_name = results(run)
-    return {"rewriters": by_name, "settings": SHOWN} if by_name else None
+    if not by_name:
+        return None
+    return {"rewriters": by_name, "control": control_table(run), "templates": template_table(run)}
 
 
 def control_table(run: FinishedRun) -> Table:
     """Return the measures of each setting; what a run can't measure is empty."""
-    intervals = ("met_low", "met_high", "met_best_low", "met_best_high")
-    columns = ("rewriter", "beam_size", "setting", *_FIGURES, *intervals, *_MORE, *_SCORES)
     rows = [
-        (
-            name,
-            control["beam_size"],
-            setting,
-            *(measures[key] for key in _FIGURES),
-            *(measures[f"{key}_interval"][end] for key in _FIGURES[-2:] for end in ("low", "high")),
-            *(measures[key] for key in _MORE),
-            *(measures.get(key) for key in _SCORES),
-        )
+        {
+            **measures,
+            "rewriter": name,
+            "beam_size": control["beam_size"],
+            "setting": setting,
+            "asked": SHOWN[setting],
+        }
         for name, control in results(run).items()
         for setting, measures in control["settings"].items()
     ]
+    columns = (
+        "rewriter beam_size setting answers sentences without_output without_tree met met_best "
+        "met_low=met_interval.low met_high=met_interval.high met_best_low=met_best_interval.low "
+        "met_best_high=met_best_interval.high copies distinct cosine? cosine_best? "
+        "cosine_where_met? exact? exact_best? exact_where_met?"
+    )
     return Table(columns, rows)
 
 
 def template_table(run: FinishedRun) -> Table:
     """Return how each of the most frequent templates is met."""
-    columns = ("template", "count", "answers", "met", "met_best", "cosine", "exact")
     rows = [
-        (name, *(template.get(key) for key in columns))
+        {**template, "rewriter": name}
         for name, control in results(run).items()
         for template in control["templates"]
     ]
-    return Table(("rewriter", *columns), rows)
+    return Table("rewriter template count answers met met_best cosine? exact?", rows)

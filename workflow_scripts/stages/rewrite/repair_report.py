@@ -3,33 +3,30 @@
 from typing import Any
 
 from workflow_scripts.core.report.finished_run import FinishedRun
-from workflow_scripts.core.report.table import Table
+from workflow_scripts.core.report.table import Table, ends
 from workflow_scripts.stages.rewrite import results
 from workflow_scripts.stages.rewrite.results import REPAIR_FIGURES
 
 
 def repair(run: FinishedRun) -> dict[str, Any]:
     """Return, of every rewriter with noise, how it and others repair known damage."""
-    names = results.repairers(run)
-    return {
-        "figures": REPAIR_FIGURES,
-        "found": {
-            name: results.read_repair(run.folder("rewrite", f"{name}-repair")) for name in names
-        },
-    }
+    found = {name: _read(run, name) for name in results.repairers(run)}
+    shares = repair_table(run)
+    kinds = {name: list(each["methods"]["rewriter"]) for name, each in found.items()}
+    by_kind = sorted(shares.records, key=lambda row: kinds[row["rewriter"]].index(row["kind"]))
+    return {"found": found, "shares": Table(shares.columns, by_kind)}
 
 
 def repair_table(run: FinishedRun) -> Table:
     """Return the shares of each method by kind of damage, with their intervals."""
-    parts = ("value", "low", "high")
-    columns: tuple[str, ...] = ("rewriter", "method", "kind", "sentences")
-    columns += tuple(f"{name}_{part}" for name in REPAIR_FIGURES for part in parts)
-    rows = []
-    for name in results.repairers(run):
-        repair = results.read_repair(run.folder("rewrite", f"{name}-repair"))
-        for method, kinds in repair["methods"].items():
-            for kind, shares in kinds.items():
-                figures = [shares[figure] or dict.fromkeys(parts) for figure in REPAIR_FIGURES]
-                values = (figure[part] for figure in figures for part in parts)
-                rows.append((name, method, kind, shares["sentences"], *values))
-    return Table(columns, rows)
+    rows = [
+        {**shares, "rewriter": name, "method": method, "kind": kind}
+        for name in results.repairers(run)
+        for method, kinds in _read(run, name)["methods"].items()
+        for kind, shares in kinds.items()
+    ]
+    return Table(f"rewriter method kind sentences {ends(' '.join(REPAIR_FIGURES))}", rows)
+
+
+def _read(run: FinishedRun, name: str) -> dict[str, Any]:
+    return results.read_repair(run.folder("rewrite", f"{name}-repair"))

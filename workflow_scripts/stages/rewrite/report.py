@@ -4,7 +4,7 @@ from itertools import islice
 from typing import Any
 
 from workflow_scripts.core.report.finished_run import FinishedRun
-from workflow_scripts.core.report.table import Table
+from workflow_scripts.core.report.table import Table, ends
 from workflow_scripts.stages.rewrite import results
 from workflow_scripts.stages.rewrite.results import FIGURES
 from workflow_scripts.stages.train.curve_plot import learning_curve
@@ -22,7 +22,7 @@ def rewriters(run: FinishedRun) -> dict[str, Any]:
     return {
         "about": {name: results.read_about(folder) for name, folder in folders.items()},
         "metrics": {name: read_metrics(folders[name] / "metrics.json") for name in names},
-        "measures": {name: results.read_measures(folder) for name, folder in measured.items()},
+        "measures": rewriters_table(run),
         "examples": {
             name: list(islice(results.read_paraphrases(folder), _EXAMPLES))
             for name, folder in measured.items()
@@ -33,27 +33,15 @@ def rewriters(run: FinishedRun) -> dict[str, Any]:
 
 def rewriters_table(run: FinishedRun) -> Table:
     """Return the measures of every rewriter by search, each with its interval."""
-    columns: tuple[str, ...] = (
-        "rewriter",
-        "search",
-        "beam_size",
-        "sentences",
-        "empty",
-        "modified_bleu",
-    )
-    parts = ("value", "low", "high")
-    columns += tuple(f"{name}_{part}" for name in FIGURES for part in parts)
-    rows = []
-    for name in results.rewriters(run):
-        measures = results.read_measures(run.folder("rewrite", f"{name}-measures"))
-        for search, measured in measures.items():
-            figures = [measured[figure] or dict.fromkeys(parts) for figure in FIGURES]
-            rows.append(
-                (
-                    name,
-                    search,
-                    *(measured[column] for column in columns[2:6]),
-                    *(figure[part] for figure in figures for part in parts),
-                )
-            )
-    return Table(columns, rows)
+    rows = [
+        {**measures, "rewriter": name, "search": search, "shown_search": shown_search}
+        for name in results.rewriters(run)
+        for search, measures in _measures(run, name).items()
+        for shown_search in [f"beam of {measures['beam_size']}" if search == "beam" else search]
+    ]
+    counts = "beam_size sentences empty modified_bleu"
+    return Table(f"rewriter search {counts} {ends(' '.join(FIGURES))}", rows)
+
+
+def _measures(run: FinishedRun, name: str) -> dict[str, Any]:
+    return results.read_measures(run.folder("rewrite", f"{name}-measures"))

@@ -76,49 +76,45 @@ def _gains(found: list[Tested]) -> list[dict[str, Any]]:
 
 def transfer(run: FinishedRun) -> Table:
     """Return every model in every task; an interval stands where the embedding has one seed."""
-    columns = (
-        *("model", "training_set", "state", "task", "metric", "rows", "seeds"),
-        *("value", "deviation", "low", "high", "development"),
-    )
     told = results.tasks(run)["tasks"]
-    rows = []
-    for each in results.tested(run):
-        for task, data in told.items():
-            cell = _cell(each, task)
-            first = each.by_seed[0]["states"][each.state][task]
-            development = each.values(task, "development")
-            rows.append(
-                (
-                    *(each.name, each.training_set, each.state, task, first["metric"]),
-                    *(data["rows"][TASKS[task].test], len(each.by_seed)),
-                    *(cell[key] for key in ("mean", "deviation", "low", "high")),
-                    round(fmean(development), _DIGITS) if development else None,
-                )
-            )
-    return Table(columns, rows)
+    rows = [
+        {
+            **each.by_seed[0]["states"][each.state][task],
+            **each._asdict(),
+            **_cell(each, task),
+            "task": task,
+            "rows": data["rows"][TASKS[task].test],
+            "seeds": len(each.by_seed),
+            "development": _rounded_mean(each.values(task, "development")),
+        }
+        for each in results.tested(run)
+        for task, data in told.items()
+    ]
+    columns = "model=name training_set state task metric rows seeds value=mean deviation low high"
+    return Table(f"{columns} development", rows)
+
+
+def _rounded_mean(values: list[float]) -> float | None:
+    return round(fmean(values), _DIGITS) if values else None
 
 
 def transfer_gains(run: FinishedRun) -> Table:
     """Return what training gained in each task, by seed, with 95 % intervals."""
-    rows: list[tuple[Any, ...]] = []
-    names = results.tasks(run)["tasks"]
-    for each in _gains(results.tested(run)):
-        for task in names:
-            gain = each["gain"][task]
-            ends = (gain["value"], gain["low"], gain["high"]) if gain else (None, None, None)
-            rows.append((each["name"], each["training_set"], each["seed"], task, *ends))
-    columns = ("model", "training_set", "seed", "task", "gain", "low", "high")
-    return Table(columns, rows)
+    tasks = results.tasks(run)["tasks"]
+    found = _gains(results.tested(run))
+    rows = [{**each, "task": task, "gain": each["gain"][task]} for each in found for task in tasks]
+    ends = "gain=gain.value low=gain.low high=gain.high"
+    return Table(f"model=name training_set seed task {ends}", rows)
 
 
 def transfer_data(run: FinishedRun) -> Table:
     """Return the tasks: rows by part, repetitions, and the rows that a training set has."""
     found = [each for each in results.tested(run) if each.state == "trained"]
     sets = {each.training_set: each.by_seed[0]["seen"] for each in found}
-    rows: list[tuple[Any, ...]] = []
-    for task, data in results.tasks(run)["tasks"].items():
-        counts = tuple(data["rows"].get(part) for part in ("all", "train", "dev", "test"))
-        own = (task, *counts, data["repeated"], data["contradictory"])
-        rows += [(*own, name, seen[task]) for name, seen in (sets or {"": {task: None}}).items()]
-    columns = ("task", "all", "train", "dev", "test", "repeated", "contradictory")
-    return Table((*columns, "training_set", "seen"), rows)
+    rows = [
+        {**data, "task": task, "training_set": name, "seen": seen and seen[task]}
+        for task, data in results.tasks(run)["tasks"].items()
+        for name, seen in (sets or {"": None}).items()
+    ]
+    parts = " ".join(f"{part}=rows.{part}?" for part in ("all", "train", "dev", "test"))
+    return Table(f"task {parts} repeated contradictory training_set seen", rows)

@@ -221,7 +221,7 @@ def test_the_report_has_tables_4_and_5_and_what_is_missing(run):
 @pytest.mark.slow
 def test_the_table_of_the_release_has_each_measure(run):
     table = encoder_tasks_table(run)
-    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    rows = table.frame().to_dict("records")
     assert [(row["task"], row["measure"]) for row in rows][:4] == [
         ("STS-B", "pearson"),
         ("STS-B", "spearman"),

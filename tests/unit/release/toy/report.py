@@ -12,4 +12,4 @@ def word_counts(run):
 
 
 def words(run):
-    return Table(("words",), [(_count(run),)])
+    return Table("words", [{"words": _count(run)}])

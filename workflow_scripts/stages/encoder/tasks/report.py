@@ -4,7 +4,7 @@ from typing import Any
 
 from workflow_scripts.core.files.manifest import read_json
 from workflow_scripts.core.report.finished_run import FinishedRun
-from workflow_scripts.core.report.table import Table
+from workflow_scripts.core.report.table import Table, ends
 from workflow_scripts.plan.catalogues.encoder_tasks import ENCODER_TASKS, PLAIN_STATE, TUNED_STATE
 from workflow_scripts.stages.encoder.tasks.squad import TYPES
 
@@ -113,20 +113,13 @@ def _about(task: str, block: dict[str, Any]) -> dict[str, Any]:
 
 def encoder_tasks_table(run: FinishedRun) -> Table:
     """Return every measure of every task: plain, tuned and the gain, each with its interval."""
-    columns: tuple[str, ...] = ("encoder", "task", "part", "in_folds", "examples", "measure")
-    parts = ("value", "low", "high")
-    for state in _STATES:
-        columns += tuple(f"{state}_{part}" for part in (*parts, "deviation"))
-    columns += tuple(f"gain_{part}" for part in parts)
     rows = [
-        (
-            *(name, task, part, each["in_folds"], each["examples"], measure),
-            *(figures[state][what] for state in _STATES for what in (*parts, "deviation")),
-            *(figures["gain"][what] for what in parts),
-        )
+        {**each, **figures, "encoder": name, "task": task, "part": part, "measure": measure}
         for name, comparison in comparisons(run).items()
         for task, block in _in_order(comparison["tasks"])
         for part, each in block["parts"].items()
         for measure, figures in each["measures"].items()
     ]
+    states = ends(" ".join(_STATES), "value low high deviation")
+    columns = f"encoder task part in_folds examples measure {states} {ends('gain')}"
     return Table(columns, rows)
