@@ -151,10 +151,10 @@ docs: $(STAMP)
 	$(RUN) NO_MKDOCS_2_WARNING=1 mkdocs build
 
 test: setup lint docs test-packages
-	$(PYTEST) $(BY_GROUP) -m "not rest" tests
+	$(PYTEST) $(BY_GROUP) --durations=30 -m "not rest" tests
 
 test-all: setup test-packages
-	$(PYTEST) $(BY_GROUP) -m rest tests
+	$(PYTEST) $(BY_GROUP) --durations=30 -m rest tests
 
 test-slurm: setup slurm-packages
 	$(RUN) python -m pytest tests/slurm

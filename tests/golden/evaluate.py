@@ -69,7 +69,8 @@ def outputs(folder: Path) -> Outputs:
         )
     )
     pairs = folder / "filter" / "0000.parquet"
-    columns.main(["--input", str(folder / "select" / "0000.parquet"), "--output", str(pairs)])
+    chosen = folder / "select" / "0000.parquet"
+    columns.main(["--config", "{}", "--paraphrases", str(chosen), "--output", str(pairs)])
     rows = table(pairs, PairColumnsRow)
     values = [{key: row[key] for key in ("id", "rank")} | {"value": row["sum"]} for row in rows]
     write_table(folder / "values" / "0000.parquet", PairValueRow, values)

@@ -359,7 +359,9 @@ def write_statistics(root, system):
     for shard in range(SHARDS):
         name = f"{shard:04d}.parquet"
         selected = root / "select" / system / "v1-0123456789ab" / name
-        columns.main(["--input", str(selected), "--output", str(pairs / name)])
+        columns.main(
+            ["--config", "{}", "--paraphrases", str(selected), "--output", str(pairs / name)]
+        )
         rows = list(read_rows(pairs / name, PairColumnsRow, ["id", "rank", "overlap_1"]))
         for column in kinds:
             values[column] = root / "filter" / f"{column}-{system}"

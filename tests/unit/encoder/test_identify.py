@@ -91,7 +91,7 @@ def test_the_column_is_the_probability(encoder, pairs, tmp_path):
     table = [pair(f"c:{number}", 1, *both) for number, both in enumerate(texts)]
     shard = write_table(tmp_path / "in" / "0000.parquet", PairColumnsRow, table)
     output = tmp_path / "out" / "0000.parquet"
-    encoder_score.main(arguments(input=shard, model=model, device="cpu", output=output))
+    encoder_score.main(arguments(pairs=shard, model=model, device="cpu", output=output))
     values = [row["value"] for row in read_rows(output, PairValueRow)]
     tokenizer = open_tokenizer(model)
     opened = open_model(AutoModelForSequenceClassification, model)
@@ -109,7 +109,7 @@ def test_a_damaged_encoder_is_not_asked(encoder, pairs, tmp_path):
     )
     with pytest.raises(InputError, match=r"config\.json"):
         encoder_score.main(
-            arguments(input=shard, model=model, device="cpu", output=tmp_path / "0000.parquet")
+            arguments(pairs=shard, model=model, device="cpu", output=tmp_path / "0000.parquet")
         )
 
 
