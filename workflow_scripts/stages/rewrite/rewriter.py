@@ -330,7 +330,9 @@ class Rewriter:
             kept, _ = resolve(use, [phrase for phrase in phrases if UNK not in phrase])
             searches.append(
                 Search(
-                    *(kept, use, True),
+                    kept,
+                    use,
+                    True,
                     frozenset(each.spellings) | frozenset(each.avoid),
                     tuple(each.want),
                     each.variant or request.system,
