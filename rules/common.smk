@@ -118,9 +118,9 @@ def command(stage, name):
 
     def line(wildcards, output):
         job = declared(stage, name, wildcards)
-        unit = (stage, job.instance)
-        if stage:
-            require_version(unit, wildcards)
+        # A manifest's rule is of every stage.
+        unit = (stage or wildcards.unit.partition("/")[0], job.instance)
+        require_version(unit, wildcards)
         options = {"output": output[0] if output else None, **job.reads}
         options.update((each, output[each]) for each in job.outputs)
         if job.config:

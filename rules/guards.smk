@@ -120,9 +120,10 @@ def require_no_training():
         for stage, instance in finished().spared | finished().trained
         if LAYOUT.declaration(stage).trains(instance)
     }
+    of_manifests = own_rules()["manifest"]
     for job in workflow.dag.needrun_jobs():
         version = getattr(job.wildcards, "version", None)
-        if version in models and job.rule.name != "manifest":
+        if version in models and job.rule is not of_manifests:
             refuse(
                 f"{', '.join(job.output)}: Snakemake would train this finished model again "
                 f"({workflow.dag.reason(job)}). To keep it, give the command once with "

@@ -74,6 +74,16 @@ def test_its_whole_plan_has_every_rule_of_a_run(outer):
     assert "para_clean_shard" in forced
 
 
+def test_a_trained_model_without_its_manifest_gets_it_back(outer, finished, tmp_path):
+    pipeline = finished.copy(tmp_path / "copy").with_config({"paraphrases": finished.config})
+    pipeline.snakefile = outer.snakefile
+    (manifest,) = pipeline.folder.glob("results/train/forward/*/manifest.json")
+    before = manifest.read_bytes()
+    manifest.unlink()
+    pipeline.run("para_train", "--rerun-triggers", "mtime")
+    assert manifest.read_bytes() == before
+
+
 def test_a_prefix_of_its_files_is_refused_with_the_remedy(outer):
     write(outer, 'prefix: "elsewhere"')
     message = "the module of Paraloom has a prefix: of its files"

@@ -64,3 +64,9 @@ def test_default_target_is_everything(pipeline):
     planned = pipeline.planned()
     assert stages_of(planned) == set(FLOW)
     assert planned["all"] == 1
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "0000.parquet"])
+def test_a_file_of_another_configuration_is_refused(pipeline, name):
+    wanted = f"results/select/micro/v3-0123456789ab/{name}"
+    assert "v3-0123456789ab is not of this configuration" in pipeline.fail("--dry-run", wanted)

@@ -14,6 +14,7 @@ from workflow_scripts.stages.judge.grammar.damage import Damager
 from workflow_scripts.stages.judge.grammar.known_tokens import grams, is_word, normal, shape, tokens
 from workflow_scripts.stages.judge.grammar.sequences import LEVELS, Seen, hashes
 from workflow_scripts.stages.judge.grammar.train import main
+from workflow_scripts.stages.judge.grammar.training import examples, number_of_batches
 
 SUBJECTS = ["The woman", "My brother", "The old teacher", "Mary", "Her little sister", "The boy"]
 VERBS = ["was reading", "has written", "is looking for", "wanted to see", "has been painting"]
@@ -286,6 +287,19 @@ def test_a_figure_does_not_depend_on_the_sentences_beside_it(folder, sentences):
     np.testing.assert_array_equal(together, alone)
     np.testing.assert_array_equal(model.log_odds(mixed[::-1]), together[::-1])
     assert model.log_odds([]).shape == (0,)
+
+
+@pytest.mark.slow
+def test_sentences_that_are_too_long_with_others_behind_them_are_left_out(tmp_path, sentences):
+    long = [" and ".join(sentences[start : start + 3]) for start in range(len(sentences) - 2)]
+    found = Grammar.load(train(tmp_path, long, epochs=2, joined=0.9)).description
+    assert found["settings"]["joined"] == 0.9
+    split = [tokens(sentence) for sentence in long[:100]]
+    config = {"seed": 1, "batch": 8, "joined": 0.9}
+    damager = Damager(split, 1)
+    for epoch in (1, 2):
+        batches = list(examples(split, damager, config, epoch))
+        assert len(batches) == number_of_batches(split, config, epoch) < 100 / 4
 
 
 def test_too_few_sentences_are_refused(tmp_path, sentences):

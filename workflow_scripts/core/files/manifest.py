@@ -5,7 +5,7 @@ What they are for: docs/architecture.md, "Versioned files".
 A record is `<name>.json` next to `<name>.parquet`: SHA-256, rows in and out, rows rejected by
 reason. Whoever reads the data verifies it against the record first. The manifest merges the
 records of a stage's folder; it is the stage's last output and is deterministic. Both hold a hash
-of themselves (`core/seal.py`).
+of themselves (`core/files/seal.py`).
 """
 
 import hashlib
@@ -29,6 +29,7 @@ from workflow_scripts.core.files.seal import read_sealed, sealed
 TOOLS = (
     "faiss-cpu",
     "jinja2",
+    "kenlm",
     "lemminflect",
     "matplotlib",
     "numpy",

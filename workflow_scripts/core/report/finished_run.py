@@ -7,7 +7,7 @@ from typing import Any
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_manifest, shard_paths
 
-# As in core/selection.py, which needs packages that the environment of the release lacks.
+# As in plan/selection.py, which needs packages that the environment of the release lacks.
 Unit = tuple[str, str | None]
 
 

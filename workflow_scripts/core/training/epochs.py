@@ -105,6 +105,8 @@ class EpochLoop(TrainingLoop[Batch]):
             batches = self._batches(epoch)
             self.network.train()
             yield from islice(batches, place, None)
+            if self.updates != (epoch + 1) * self._per_epoch:
+                raise RuntimeError(f"{self.desc}: epoch {epoch} has not {self._per_epoch} batches")
 
     def update(self, batch: Batch) -> None:
         """Make the update of a batch."""

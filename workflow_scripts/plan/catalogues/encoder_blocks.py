@@ -81,7 +81,7 @@ def problems(block: dict[str, Any] | None, where: str) -> Iterator[str]:
 
 
 def encoder_settings(block: dict[str, Any] | None, config: dict[str, Any]) -> dict[str, Any]:
-    """Return what a job must know of an encoder, as `judge.encoder.encoder_folder` takes it."""
+    """Return what a job must know of an encoder, see `sentence_vectors.encoder_folder`."""
     if block is None:
         return {**DEFAULT}
     if "folder" in block:

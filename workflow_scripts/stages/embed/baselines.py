@@ -1,7 +1,7 @@
 """BLEU and METEOR as similarities of two sentences: baselines of ParaNMT's Table 8.
 
 The paper does not say which smoothing, tokens or direction it takes. Here the first sentence is the
-reference and the second the hypothesis, and words are those of `core.text.words`.
+reference and the second the hypothesis, and words are those of `core.text.normalisation.words`.
 
 METEOR is NLTK's: exact matches and stems, with the weights of Lavie and Agarwal (2007). The paper's
 is METEOR 1.5 (Denkowski and Lavie, 2014), which also matches synonyms and paraphrases by tables of

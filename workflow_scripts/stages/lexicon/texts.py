@@ -20,7 +20,7 @@ from workflow_scripts.core.text.word_tokens import words_and_punctuation
 Ids = NDArray[np.int32]
 
 # Known words have numbers from 1, the most frequent one first. Three of them are packed into one
-# number of 63 bits (`phrases.packed`).
+# number of 63 bits (`phrase_pairs.packed`).
 WORD_BITS = 21
 MOST_WORDS = (1 << WORD_BITS) - 1
 # Words that are not known have numbers from here, and tokens that are no words from there. They

@@ -71,7 +71,7 @@ def held_out(rows: Iterable[PairRow], seed: int) -> list[HeldOut]:
             texts.setdefault(row["source"], []).append(row)
     sentences, seen = [], set[str]()
     for identifier, texts in sorted(by_reference.items()):
-        # No two held-out references share a text that is read or written (`pairs.draw`).
+        # No two held-out references share a text that is read or written (`training_pairs.draw`).
         pairs = [row for of_text in texts.values() for row in of_text]
         keys = {letters_and_digits(row[side]) for row in pairs for side in _SIDES}
         if not seen.isdisjoint(keys):  # the same reference, under another id

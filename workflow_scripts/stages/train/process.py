@@ -68,7 +68,7 @@ def run_sockeye(
 
     Args:
         work: the work folder, with its plan.
-        lock: the open file of `core.locking.locked`, which the process inherits.
+        lock: the open file of `core.files.file_lock.locked`, which the process inherits.
         lines: reads the log.
         threads: of the training.
         python: the interpreter. Only our own gets the folders in PYTHONPATH.

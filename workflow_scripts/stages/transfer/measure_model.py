@@ -54,7 +54,7 @@ def read_tasks(folders: Sequence[str | Path], names: Sequence[str] | None) -> li
     """Return the tasks in folders of SentEval's layout; stderr says what is missing.
 
     Raises:
-        InputError: see `tasks.chosen` and `readers.read_task`.
+        InputError: see `tasks.chosen` and `senteval_readers.read_task`.
     """
     files = chosen(folders, names)
     if absent := missing(files):

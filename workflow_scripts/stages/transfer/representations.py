@@ -90,7 +90,7 @@ def word_vectors(path: Path, tasks: Iterable[TaskData]) -> Representation:
     a sentence without any known word is a vector of zeros.
 
     Args:
-        path: of the file, see `core.vectors.read_vectors`.
+        path: of the file, see `core.files.vectors.read_vectors`.
         tasks: whose words are read.
 
     Raises:

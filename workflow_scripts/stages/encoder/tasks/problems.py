@@ -130,7 +130,7 @@ class PairTask:
         Args:
             name: of it.
             labels: of its classes; none: it has scores.
-            measures: of `measures.MEASURES`, the main one first.
+            measures: of `glue_measures.MEASURES`, the main one first.
             settings: of `encoder_tasks`.
         """
         self.name, self._labels, self._measures = name, labels, measures

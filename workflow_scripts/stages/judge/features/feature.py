@@ -32,7 +32,7 @@ class Models:
     grammar: Grammar | None = None
     language_model: LanguageModel | None = None
     known_words: Container[str] | None = None
-    """The words that references hold, as `core.tokens.known_words` gives them."""
+    """The words that references hold, as `core.text.text_tokens.known_words` gives them."""
     language: str = "en"
     """ISO 639 code of the references' language."""
 

@@ -3,6 +3,7 @@
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -124,12 +125,13 @@ class Examples(NamedTuple):
     wrong: list[list[bool]]
 
 
-def examples(
-    sentences: Sequence[Tokens], damager: Damager, config: Mapping[str, Any], epoch: int
-) -> Iterator[Examples]:
-    """Yield the batches of an epoch: each sentence as it is and damaged, the two side by side.
+def _drawn(
+    sentences: Sequence[Tokens], config: Mapping[str, Any], epoch: int
+) -> tuple[np.random.Generator, Iterator[list[Tokens]]]:
+    """Return what draws in an epoch, and its sentences in portions that are sorted by length.
 
-    Some have further sentences behind them: a corpus of short sentences teaches long ones, too.
+    Some sentences have further ones behind them: a corpus of short sentences teaches long ones,
+    too. Those that are too long then are left out.
     """
     random = generator(config["seed"], "grammar", "epoch", epoch)
     order = random.permutation(len(sentences))
@@ -145,14 +147,35 @@ def examples(
         else sentences[number]
         for place, number in enumerate(order)
     ]
-    step = max(config["batch"] // 2, 1)
-    chunk = step * _SORTED_BATCHES
-    for start in range(0, len(whole), chunk):
-        chosen = [each for each in whole[start : start + chunk] if len(each) <= _MOST_TOKENS]
-        chosen.sort(key=len)
-        starts = np.arange(0, len(chosen), step)
-        for first in random.permutation(starts):
-            yield _paired(chosen[first : first + step], damager, epoch)
+    portion = _sentences_of_batch(config) * _SORTED_BATCHES
+    return random, (
+        sorted(
+            (each for each in whole[start : start + portion] if len(each) <= _MOST_TOKENS), key=len
+        )
+        for start in range(0, len(whole), portion)
+    )
+
+
+def _sentences_of_batch(config: Mapping[str, Any]) -> int:
+    """Return how many sound sentences a batch has: each stands beside a damaged one."""
+    return max(config["batch"] // 2, 1)
+
+
+def number_of_batches(sentences: Sequence[Tokens], config: Mapping[str, Any], epoch: int) -> int:
+    """Return how many batches `examples` yields in an epoch."""
+    step = _sentences_of_batch(config)
+    return sum(-(-len(portion) // step) for portion in _drawn(sentences, config, epoch)[1])
+
+
+def examples(
+    sentences: Sequence[Tokens], damager: Damager, config: Mapping[str, Any], epoch: int
+) -> Iterator[Examples]:
+    """Yield the batches of an epoch: each sentence as it is and damaged, the two side by side."""
+    step = _sentences_of_batch(config)
+    random, portions = _drawn(sentences, config, epoch)
+    for portion in portions:
+        for first in random.permutation(np.arange(0, len(portion), step)):
+            yield _paired(portion[first : first + step], damager, epoch)
 
 
 def _paired(sentences: Sequence[Tokens], damager: Damager, epoch: int) -> Examples:
@@ -198,9 +221,9 @@ def train(parts: Split, damager: Damager, config: Mapping[str, Any]) -> Grammar:
     )
     sizes = {key: config[key] for key in _NETWORK}
     network = Network(len(encoding.vocabulary), **sizes)
-    per_epoch = -(-len(parts.training) // max(config["batch"] // 2, 1))
-    # What the rate follows from: the last batch of an epoch counts twice, if it is a whole one.
-    steps = config["epochs"] * (len(parts.training) // max(config["batch"] // 2, 1) + 1)
+    epochs = range(1, config["epochs"] + 1)
+    # What the rate follows from: at least as many updates as there are.
+    steps = len(epochs) * (len(parts.training) // _sentences_of_batch(config) + 1)
     random = generator(config["seed"], "grammar", "unknown")
 
     def rate(update: int) -> float:
@@ -211,10 +234,14 @@ def train(parts: Split, damager: Damager, config: Mapping[str, Any]) -> Grammar:
     EpochLoop(
         network,
         torch.optim.Adam(network.parameters()),
-        lambda epoch: examples(parts.training, damager, config, epoch + 1),
+        lambda _: chain.from_iterable(
+            examples(parts.training, damager, config, epoch) for epoch in epochs
+        ),
         lambda batch: _loss(network, _spelt(encoding.batch(batch.sentences), random), batch),
-        epochs=config["epochs"],
-        per_epoch=per_epoch,
+        # To the loop all are one: what is too long is left out, so epochs differ in their batches.
+        epochs=1,
+        per_epoch=sum(number_of_batches(parts.training, config, epoch) for epoch in epochs),
+        points=len(epochs),
         desc="grammar",
         rate=rate,
     ).run()
