@@ -32,6 +32,9 @@ SLURM_PACKAGES := slurmctld slurmd slurm-client munge
 # A browser for the tests of pages, and WordNet for those of the lexicon.
 TEST_PACKAGES := chromium wordnet-base
 
+# Sockeye 2 on MXNet, which the backend mxnet trains with. Its Python is 3.8.
+MXNET := $(VENV)/mxnet
+
 .PHONY: setup lock docs deps slurm-packages test-packages demo testbed test test-all test-slurm test-hostile \
 	test-faults fuzz lint format bench clean
 
@@ -109,7 +112,19 @@ slurm-packages:
 	  echo "No Slurm here, and not root on Debian: the tests that need it will be skipped."; \
 	fi
 
-test-packages: slurm-packages
+$(MXNET)/.installed: envs/mxnet.yaml | $(STAMP)
+	@for python in python3.8 "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/3.8.*/bin/python3.8; do \
+	  if "$$python" -c "" 2>/dev/null; then found=$$python; break; fi; \
+	done; \
+	if [ -z "$${found:-}" ]; then \
+	  echo "No Python 3.8 here: the tests that need Sockeye 2 on MXNet will be skipped."; exit 0; \
+	fi; \
+	"$$found" -m venv --clear $(MXNET) && \
+	sed -n 's/^ *- \([a-z]*==.*\)/\1/p' envs/mxnet.yaml >$(MXNET)/requirements.txt && \
+	$(MXNET)/bin/python -m pip install --quiet --disable-pip-version-check -r $(MXNET)/requirements.txt && \
+	touch $@
+
+test-packages: slurm-packages $(MXNET)/.installed
 	@if command -v chromium >/dev/null && test -e /usr/share/wordnet/data.noun; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive \

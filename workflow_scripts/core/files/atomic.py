@@ -13,9 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
 from workflow_scripts.core.files.space import explained
+
+if TYPE_CHECKING:
+    from typing import Self  # Sockeye 2's Python, 3.8, imports this module too
 
 # Folders whose names are on disk, by device and inode: a job writes many files into few of them.
 _NAMED: set[tuple[int, int]] = set()
