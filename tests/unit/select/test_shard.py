@@ -1,5 +1,7 @@
 import json
+import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 import sentencepiece
@@ -10,9 +12,13 @@ from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import read_record, write_record
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import JudgedRow, ParaphrasesRow, ScoredRow
+from workflow_scripts.plan.schema import definition
+from workflow_scripts.stages.select import methods
 from workflow_scripts.stages.select.methods import REASONS
 from workflow_scripts.stages.select.probability import ProbabilityBound
 from workflow_scripts.stages.select.shard import (
+    FEW_CANDIDATES,
+    NO_CANDIDATES,
     Summary,
     choose,
     describe,
@@ -22,6 +28,7 @@ from workflow_scripts.stages.select.shard import (
 )
 from workflow_scripts.stages.select.threshold import RECORD
 
+ROOT = Path(__file__).resolve().parents[3]
 CONFIG = {"method": "cluster", "clusters": 2, "best": 2}
 
 
@@ -74,6 +81,20 @@ def test_what_a_later_rule_keeps_out_is_counted_where_there_is_any():
     summary.add(selected, rejected)
     counted = dict.fromkeys((*REASONS, "selected"), 0) | {"too_long": 2, "outranked": 1}
     assert summary.as_dict()["candidates"] == counted
+
+
+def test_the_page_describes_every_key_of_keep():
+    page = (ROOT / "docs" / "select.md").read_text(encoding="utf-8")
+    found = re.findall(r"(?m)^\| `keep: \{(\w+):", page)
+    assert set(found) == definition("keep")["properties"].keys()
+
+
+def test_the_page_describes_every_reason():
+    page = (ROOT / "docs" / "select.md").read_text(encoding="utf-8")
+    table = page.partition("\n| code | the candidate ... |")[2].partition("\n\n")[0]
+    named = vars(methods) | {"NO": NO_CANDIDATES, "FEW": FEW_CANDIDATES}
+    reasons = {each for name, each in named.items() if name.isupper() and type(each) is str}
+    assert set(re.findall(r"(?m)^\| `(\w+)`", table)) == reasons
 
 
 def test_pruned_or_not_the_selection_is_the_same():
