@@ -4,12 +4,16 @@ The default of an optional key stands in config.schema.yaml alone. Whoever reads
 block calls `filled` first. The blocks of a merged configuration stay as they were written: folder
 names follow from them.
 
+Names that the code has in a table are not written a second time: `enum: package.module:TABLE` in
+the file stands for the names of that table.
+
 The Snakefile and all stages import this module: only the standard library, and PyYAML once the
 schema is asked for, which most jobs don't.
 """
 
 import copy
 import functools
+import importlib
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +26,20 @@ def schema() -> dict[str, Any]:
     # The loader in C takes 0.05 s, the other one 0.4 s; not every PyYAML has it.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     text = Path(__file__).with_name("config.schema.yaml").read_text(encoding="utf-8")
-    return yaml.load(text, loader)
+    return _with_names(yaml.load(text, loader))
+
+
+def _with_names(node: Any) -> Any:
+    """Return a part of the schema with the names of each table in place of its address."""
+    if isinstance(node, list):
+        return [_with_names(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    whole = {key: _with_names(each) for key, each in node.items()}
+    if isinstance(address := whole.get("enum"), str):
+        module, table = address.split(":")
+        whole["enum"] = list(getattr(importlib.import_module(module), table))
+    return whole
 
 
 def definition(name: str) -> dict[str, Any]:

@@ -17,17 +17,18 @@ from workflow_scripts.core.files.rows import (
     ReferenceScoreRow,
 )
 from workflow_scripts.encoding.sentence_vectors import load_encoder
-from workflow_scripts.plan.catalogues.pair_features import LANGUAGES, NEEDS
+from workflow_scripts.plan.catalogues.pair_features import (
+    COLUMNS,
+    ELSEWHERE,
+    LANGUAGES,
+    NEEDS,
+    WITHOUT_COLUMN,
+)
 from workflow_scripts.plan.schema import definition
 from workflow_scripts.stages.filter import feature_values
 from workflow_scripts.stages.generate import known_words
 from workflow_scripts.stages.judge.features import FEATURES
 
-# What a column of pairs holds already, under this name or another one; what has a kind of column of
-# its own; what needs a model that columns don't have.
-ELSEWHERE = {"forward_nll", "backward_nll", "overlap_1", "overlap_2", "overlap_3", "words"}
-ELSEWHERE |= {"language_model"}
-WITHOUT_COLUMN = {"forward_total", "forward_worst", "reference_vector"}
 PAIRS = [
     pair("c:1", 1, "Tom sees a dog.", "Tom saw three dogs.", translation_cost=0.5),
     pair("c:1", 2, "Tom sees a dog.", "Tone does not see a cat.", translation_cost=1.5),
@@ -42,8 +43,8 @@ def test_the_plan_knows_what_each_feature_needs():
 
 
 def test_every_feature_can_be_a_column_unless_it_is_one():
-    names = set(definition("feature")["properties"]["name"]["enum"])
-    assert names == FEATURES.keys() - ELSEWHERE - WITHOUT_COLUMN
+    assert definition("feature")["properties"]["name"]["enum"] == COLUMNS
+    assert set(COLUMNS) == FEATURES.keys() - ELSEWHERE - WITHOUT_COLUMN
     assert ELSEWHERE - {"forward_nll", "words", "language_model"} <= set(PAIR_COLUMNS)
 
 

@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -6,9 +9,12 @@ from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from workflow_scripts.core.text.normalisation import words
-from workflow_scripts.core.text.word_tokens import TOKENS, words_and_punctuation
+from workflow_scripts.core.text.word_tokens import TOKENISERS, words_and_punctuation
+from workflow_scripts.plan.schema import schema
 from workflow_scripts.stages.filter import token_numbers as module
 from workflow_scripts.stages.filter.token_numbers import Lexicon, Tokens
+
+ROOT = Path(__file__).resolve().parents[3]
 
 # Single lines with much of what the tokeniser looks at.
 characters = st.sampled_from("abAB09 .,-'&;:!()~\"<>/ěΣ…\u2028\t") | st.characters(
@@ -42,12 +48,21 @@ def test_they_are_those_of_words_and_of_sacrebleu(before, sentences):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", TOKENISERS)
 @settings(deadline=None)
 @given(sentences)
-def test_marks_are_words_where_the_configuration_says_so(sentences):
-    found, _ = Lexicon(TOKENS).tokens(pa.array(sentences, pa.string()))
-    expected = [words_and_punctuation(each.rstrip()) for each in sentences]
+def test_words_are_what_the_configuration_says(name, sentences):
+    found, _ = Lexicon(name).tokens(pa.array(sentences, pa.string()))
+    expected = [TOKENISERS[name](each.rstrip()) for each in sentences]
     assert renamed(split(found)) == renamed(expected)
+
+
+def test_a_configuration_can_name_every_tokeniser_and_the_page_describes_it():
+    known = schema()["properties"]["evaluate"]["properties"]["punctuation"]["enum"]
+    assert known == [*TOKENISERS]
+    page = (ROOT / "docs" / "evaluate.md").read_text(encoding="utf-8")
+    table = page.partition("\n| `evaluate.punctuation` |")[2].partition("\n\n")[0]
+    assert re.findall(r"(?m)^\| `(\w+)`", table) == [*TOKENISERS]
 
 
 def test_words_and_punctuation():

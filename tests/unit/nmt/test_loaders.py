@@ -8,12 +8,21 @@ import torch
 
 from tests.unit.nmt.folders import write_model
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.loaders import load_model
+from workflow_scripts.nmt.loaders import LOADERS, load_model
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
 def folder(tiny_folder: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(tiny_folder, tmp_path / "model"))
+
+
+def test_the_page_has_a_row_for_each_kind():
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    table = page.partition("\n| kind | files |")[2].partition("\n\n")[0]
+    kinds = re.findall(r"(?m)^\| ([^-|][^|]*) \|", table)
+    assert {kind.replace("`", "") for kind in kinds} == LOADERS.keys()
 
 
 @pytest.mark.parametrize("name", ["config", "params.best", "vocab.src.0.json", "vocab.trg.0.json"])

@@ -2,8 +2,10 @@ import csv
 import io
 import json
 import math
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import datasets
 import pandas
@@ -20,6 +22,7 @@ from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.stages.release import export
 from workflow_scripts.stages.release.export import escape, header, main, tsv_line
 
+ROOT = Path(__file__).resolve().parents[3]
 HOSTILE = [
     "tab\there",
     "a \"quoted\" word, 'twice'",
@@ -93,13 +96,20 @@ def test_a_line_by_hand():
     )
 
 
+def test_the_page_describes_every_field():
+    page = (ROOT / "docs" / "release.md").read_text(encoding="utf-8")
+    fields = page.partition("`paraphrases.parquet`: ")[2].partition("\n\n")[0]
+    found = re.findall(r"`(\w+)`", fields.partition(", best first, of ")[2].partition(";")[0])
+    assert found == [*export.PARAPHRASE_FIELDS]
+
+
 def test_tsv_round_trip(released):
     lines = text_of(released / "paraphrases.tsv.zst").split("\n")
     assert lines[0] == header(3)
     assert lines.pop() == ""
     for line, expected in zip(lines[1:], ROWS, strict=True):
         fields = [unescape(field) for field in line.split("\t")]
-        assert len(fields) == 11
+        assert len(fields) == len(header(3).split("\t"))
         assert fields[:2] == [expected["id"], expected["reference"]]
         found = [
             (text, score) for text, score in zip(fields[2:8:2], fields[3:8:2], strict=True) if text
@@ -110,7 +120,7 @@ def test_tsv_round_trip(released):
 def test_csv_readers_see_the_same_fields(released):
     text = text_of(released / "paraphrases.tsv.zst")
     rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE))
-    assert {len(fields) for fields in rows} == {11}
+    assert {len(fields) for fields in rows} == {len(header(3).split("\t"))}
     assert len(rows) == len(ROWS) + 1
     frame = pandas.read_csv(
         released / "paraphrases.tsv.zst",

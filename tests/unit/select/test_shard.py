@@ -1,4 +1,7 @@
 import json
+import re
+from collections import Counter
+from pathlib import Path
 
 import pytest
 import sentencepiece
@@ -9,10 +12,23 @@ from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import read_record, write_record
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import JudgedRow, ParaphrasesRow, ScoredRow
+from workflow_scripts.plan.schema import definition
+from workflow_scripts.stages.select import methods
+from workflow_scripts.stages.select.methods import REASONS
 from workflow_scripts.stages.select.probability import ProbabilityBound
-from workflow_scripts.stages.select.shard import choose, main, select, select_shard
+from workflow_scripts.stages.select.shard import (
+    FEW_CANDIDATES,
+    NO_CANDIDATES,
+    Summary,
+    choose,
+    describe,
+    main,
+    select,
+    select_shard,
+)
 from workflow_scripts.stages.select.threshold import RECORD
 
+ROOT = Path(__file__).resolve().parents[3]
 CONFIG = {"method": "cluster", "clusters": 2, "best": 2}
 
 
@@ -56,6 +72,29 @@ def test_a_short_list_says_why():
     assert selected["reason"] == "no_candidates"
     selected, _ = select(ROWS[3], CONFIG, 3.5, str.split)
     assert (len(selected["paraphrases"]), selected["reason"]) == (1, "few_candidates")
+
+
+def test_what_a_later_rule_keeps_out_is_counted_where_there_is_any():
+    rejected, summary = Counter({"too_long": 2, "outranked": 1}), Summary()
+    assert describe(3, rejected) == "outranked 1, too_long 2"
+    selected, _ = select(ROWS[1], CONFIG, 3.5, str.split)
+    summary.add(selected, rejected)
+    counted = dict.fromkeys((*REASONS, "selected"), 0) | {"too_long": 2, "outranked": 1}
+    assert summary.as_dict()["candidates"] == counted
+
+
+def test_the_page_describes_every_key_of_keep():
+    page = (ROOT / "docs" / "select.md").read_text(encoding="utf-8")
+    found = re.findall(r"(?m)^\| `keep: \{(\w+):", page)
+    assert set(found) == definition("keep")["properties"].keys()
+
+
+def test_the_page_describes_every_reason():
+    page = (ROOT / "docs" / "select.md").read_text(encoding="utf-8")
+    table = page.partition("\n| code | the candidate ... |")[2].partition("\n\n")[0]
+    named = vars(methods) | {"NO": NO_CANDIDATES, "FEW": FEW_CANDIDATES}
+    reasons = {each for name, each in named.items() if name.isupper() and type(each) is str}
+    assert set(re.findall(r"(?m)^\| `(\w+)`", table)) == reasons
 
 
 def test_pruned_or_not_the_selection_is_the_same():

@@ -2,17 +2,23 @@
 
 Wieting et al. (2017) and Wieting and Gimpel (2018) count tokens of tokenised text, in which marks
 of punctuation are tokens; Hu et al. (2019) strip punctuation. `evaluate.punctuation` says which.
+
+The Snakefile imports this module: only the standard library, and sacrebleu once it is needed.
 """
 
+import functools
 from collections.abc import Callable
-
-from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from workflow_scripts.core.text.normalisation import words
 
 DROPPED, TOKENS = "dropped", "tokens"
 
-_tokenizer = Tokenizer13a()
+
+@functools.cache
+def _tokenizer() -> Callable[[str], str]:
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    return Tokenizer13a()
 
 
 def words_and_punctuation(sentence: str) -> list[str]:
@@ -20,7 +26,7 @@ def words_and_punctuation(sentence: str) -> list[str]:
 
     What stands between two blanks is tokenised by itself.
     """
-    return _tokenizer(sentence.lower()).split()
+    return _tokenizer()(sentence.lower()).split()
 
 
 # By their names in a configuration, `evaluate.punctuation`.

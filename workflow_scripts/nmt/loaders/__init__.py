@@ -1,7 +1,9 @@
 """Reading of model folders: each kind of folder has a loader, and all loaders lead to a `Model`.
 
 A loader is a module with `load(folder, files)`, which returns a network and the vocabularies of its
-two sides, `opened(folder, files)`, which returns the parameters in place of the network, and
+two sides, `opened(folder, files)`, which returns the parameters in place of the network,
+`stored(folder, files)`, which returns them as they are in the file, `saved(folder, files,
+tensors)`, which returns the file of other parameters in their place, and
 `summary(folder, files)`, which says what `nmt.inspect` prints of a model.
 """
 

@@ -83,7 +83,6 @@ def opened(folder: Path, files: ModelFiles) -> Opened:
         raise InputError(f"{path}: not supported: {'; '.join(reasons)}")
     source, target = _orders(folder, files, config)
     weights = folder / files.weights
-    read = _read_safetensors if weights.suffix == ".safetensors" else read_checkpoint
 
     def build(tensors: dict[str, Tensor]) -> Network:
         parameters = Parameters(weights, dict(tensors))
@@ -91,16 +90,30 @@ def opened(folder: Path, files: ModelFiles) -> Opened:
         parameters.check_all_used()
         return network
 
-    raw = Raw(_tidied(weights, read(weights), config), frozenset(), build)
+    raw = Raw(_tidied(weights, stored(folder, files), config), frozenset(), build)
     return Opened(raw, source.vocabulary, target.vocabulary)
 
 
-def as_in_files(folder: Path, files: ModelFiles, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def stored(folder: Path, files: ModelFiles) -> dict[str, Tensor]:
+    """Return the tensors of the file by their names there; tied ones may share their memory."""
+    weights = folder / files.weights
+    read = _read_safetensors if weights.suffix == ".safetensors" else read_checkpoint
+    return read(weights)
+
+
+def saved(folder: Path, files: ModelFiles, tensors: dict[str, Tensor]) -> tuple[str, bytes]:
+    """Return the name and the content of a file of parameters, named as `opened` names them."""
+    named = _as_in_files(_read_config(folder / files.configs[0]), tensors)
+    # Each with memory of its own, as the format wants it.
+    apart = {name: tensor.contiguous().clone() for name, tensor in named.items()}
+    return "model.safetensors", safetensors.torch.save(apart, {"format": "pt"})
+
+
+def _as_in_files(config: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """Return tensors of `opened` by the names under which the library keeps them.
 
     What the config ties stands there once.
     """
-    config = _read_config(folder / files.configs[0])
     kept = dict(tensors)
     if not config["tie_word_embeddings"]:
         return kept

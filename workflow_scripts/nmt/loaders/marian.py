@@ -14,7 +14,7 @@ from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm, PrefixBlock
 from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.loaders import marian_options
 from workflow_scripts.nmt.loaders.description import Loaded, Opened, Raw, Summary
-from workflow_scripts.nmt.loaders.marian_items import Items, read_binary, read_npz
+from workflow_scripts.nmt.loaders.marian_items import Items, as_npz, read_binary, read_npz
 from workflow_scripts.nmt.loaders.marian_options import Options
 from workflow_scripts.nmt.loaders.parameters import Parameters
 from workflow_scripts.nmt.network import (
@@ -52,9 +52,15 @@ def opened(folder: Path, files: ModelFiles) -> Opened:
     return _read(folder, files)[1]
 
 
-def options_text(folder: Path, files: ModelFiles) -> str:
-    """Return the options of a model as its file has them, a YAML text."""
-    return _items(folder / files.weights, files).options
+def stored(folder: Path, files: ModelFiles) -> dict[str, Tensor]:
+    """Return the tensors of the file by their names there; tied ones may share their memory."""
+    return _items(folder / files.weights, files).tensors
+
+
+def saved(folder: Path, files: ModelFiles, tensors: dict[str, Tensor]) -> tuple[str, bytes]:
+    """Return the name and the content of an .npz of parameters, named as `opened` names them."""
+    options = _items(folder / files.weights, files).options
+    return "model.npz", as_npz(tensors, options)
 
 
 def _read(folder: Path, files: ModelFiles) -> tuple[Network, Opened]:

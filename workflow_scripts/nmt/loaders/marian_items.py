@@ -64,6 +64,15 @@ def read_binary(path: Path) -> Items:
     return _complete(path, tensors, options)
 
 
+def as_npz(tensors: dict[str, Tensor], options: str) -> bytes:
+    """Return the content of an .npz file of these items."""
+    buffer = io.BytesIO()
+    text = np.frombuffer(options.encode() + b"\0", np.int8)
+    arrays = {name: tensor.contiguous().numpy() for name, tensor in tensors.items()}
+    np.savez(buffer, **arrays, **{OPTIONS: text})
+    return buffer.getvalue()
+
+
 def read_npz(path: Path) -> Items:
     """Return the items of an .npz file.
 

@@ -1,5 +1,6 @@
 """Loading of Sockeye 3 model folders."""
 
+import io
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -118,8 +119,21 @@ def opened(folder: Path, files: ModelFiles) -> Opened:
         parameters.check_all_used()
         return network
 
-    raw = Raw(_tied(read_checkpoint(weights), value("weight_tying_type")), _FIXED, build)
+    raw = Raw(_tied(stored(folder, files), value("weight_tying_type")), _FIXED, build)
     return Opened(raw, source_vocab, target_vocab)
+
+
+def stored(folder: Path, files: ModelFiles) -> dict[str, Tensor]:
+    """Return the tensors of the file by their names there; tied ones may share their memory."""
+    return read_checkpoint(folder / files.weights)
+
+
+def saved(folder: Path, files: ModelFiles, tensors: dict[str, Tensor]) -> tuple[str, bytes]:
+    """Return the name and the content of a file of parameters, named as `opened` names them."""
+    # Not straight into a file: its name would stand in it.
+    buffer = io.BytesIO()
+    torch.save(tensors, buffer)
+    return files.weights, buffer.getvalue()
 
 
 def _tied(tensors: dict[str, Tensor], tying: object) -> dict[str, Tensor]:

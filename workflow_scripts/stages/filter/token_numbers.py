@@ -80,19 +80,20 @@ class Lexicon(dict[str, int]):
 
     def __init__(self, punctuation: str = DROPPED) -> None:
         super().__init__()
-        self._split, self._keeps_marks = TOKENISERS[punctuation], punctuation == TOKENS
+        self._split = TOKENISERS[punctuation]
+        self._known, self._keeps_marks = punctuation in (DROPPED, TOKENS), punctuation == TOKENS
         self._words, self._sacrebleu = _Pieces(), _Pieces()
         self._tokenizer = Tokenizer13a()
 
     def __missing__(self, string: str) -> int:
         # Most strings are words, with or without a stop or comma, and need no tokeniser.
         word, mark = (string[:-1], [string[-1]]) if string[-1:] in (".", ",") else (string, [])
-        if word.isalnum():
+        plain = word.isalnum()
+        if plain and self._known:
             self._words.append([word.lower(), *(mark if self._keeps_marks else [])])
-            self._sacrebleu.append([word, *mark])
         else:
             self._words.append(self._split(string))
-            self._sacrebleu.append(self._tokenizer(string).split())
+        self._sacrebleu.append([word, *mark] if plain else self._tokenizer(string).split())
         self[string] = number = len(self)
         return number
 

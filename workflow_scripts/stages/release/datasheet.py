@@ -18,6 +18,7 @@ from workflow_scripts.core.version import commit, version
 from workflow_scripts.stages.evaluate.results import paraphrase_count, read_measures, shown_groups
 from workflow_scripts.stages.release import TEMPLATES
 from workflow_scripts.stages.release.doubts import doubts_of
+from workflow_scripts.stages.release.export import LATER_FIGURES, PARAPHRASE_FIELDS
 from workflow_scripts.stages.release.inputs import described_stages, tools
 from workflow_scripts.stages.release.licences import licence_fields
 from workflow_scripts.stages.train.doubts import ADVICE
@@ -82,6 +83,8 @@ def datasheet(
             front_matter=_yaml(front_matter(config, everything["references"])),
             title=" ".join(config["title"].split()),
             config=config,
+            paraphrase_fields=[*PARAPHRASE_FIELDS],
+            later_figures=[*LATER_FIGURES],
             system_block=_yaml(config["block"]),
             stages=stage_list,
             tools=tools(stage_list),

@@ -7,7 +7,7 @@ merge of runs each reference and each paraphrase also has its sources: the runs 
 with their source languages and corpora.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -22,7 +22,7 @@ from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.packed_writers import ZSTD_LEVEL, zstd_writer
 from workflow_scripts.core.files.parquet import read_rows
-from workflow_scripts.core.files.rows import ParaphrasesRow
+from workflow_scripts.core.files.rows import Paraphrase, ParaphrasesRow
 from workflow_scripts.core.files.tsv import escape
 from workflow_scripts.core.progress import progress
 from workflow_scripts.plan.catalogues.merges import AND, OF
@@ -34,6 +34,10 @@ PARAPHRASE_FIELDS = {
     "forward_nll": pa.float32(),
     "backward_nll": pa.float32(),
     "probability": pa.float32(),
+}
+# Figures of the paraphrases that stand behind all texts and scores in the TSV, by their columns.
+LATER_FIGURES: dict[str, Callable[[Paraphrase], float | None]] = {
+    "probability": lambda paraphrase: paraphrase["probability"],
 }
 SCHEMA = pa.schema(
     [
@@ -98,16 +102,17 @@ def sources(tags: str, languages: Mapping[str, str]) -> list[Source]:
 
 
 def header(best: int, merged: bool = False) -> str:
-    """Return the TSV's first line: probabilities come last, but for the sources of a merge."""
+    """Return the TSV's first line: `LATER_FIGURES` come last, but for the sources of a merge."""
     ranks = range(1, best + 1)
     pairs = (f"paraphrase_{rank}\tscore_{rank}" for rank in ranks)
     more = ["sources", *(f"sources_{rank}" for rank in ranks)] if merged else []
-    names = ["id", "reference", *pairs, *(f"probability_{rank}" for rank in ranks), *more]
+    figures = (f"{name}_{rank}" for name in LATER_FIGURES for rank in ranks)
+    names = ["id", "reference", *pairs, *figures, *more]
     return "\t".join(names)
 
 
 def tsv_line(row: ParaphrasesRow, best: int, merged: bool = False) -> str:
-    """Return one reference as a line of 2 + 3 x `best` fields, of a merge 1 + `best` more.
+    """Return one reference as a line with the fields of `header`.
 
     Fields of ranks that the reference does not have are empty, and so is a score or a probability
     that was not computed. A score is `inf` if the backward model can't read the paraphrase.
@@ -115,9 +120,9 @@ def tsv_line(row: ParaphrasesRow, best: int, merged: bool = False) -> str:
     listed = row["paraphrases"][:best]
     missing = [""] * (best - len(listed))
     pairs = [[paraphrase["text"], _figure(paraphrase["sum"])] for paraphrase in listed]
-    probabilities = [_figure(paraphrase["probability"]) for paraphrase in listed]
     fields = [row["id"], row["reference"], *chain.from_iterable(pairs), *missing, *missing]
-    fields += [*probabilities, *missing]
+    for figure in LATER_FIGURES.values():
+        fields += [*(_figure(figure(paraphrase)) for paraphrase in listed), *missing]
     if merged:
         fields += [row["corpus"], *(paraphrase["variant"] for paraphrase in listed), *missing]
     return "\t".join(map(escape, fields))

@@ -20,6 +20,8 @@ BELOW_PROBABILITY = "below_probability"  # the judge finds it too unlikely to be
 NEARLY_EQUAL = "nearly_equal"  # as a better candidate, or as the reference, but for spelling
 REFERENCE_CLUSTER = "reference_cluster"  # too close to the reference
 OUTRANKED = "outranked"  # a better one of its cluster was taken, or the list was full
+# Every record counts these. What a later rule keeps out is counted where there is any, so that
+# records of runs without the rule stay as they are.
 REASONS = (
     ABOVE_THRESHOLD,
     SAME_AS_REFERENCE,

@@ -38,13 +38,15 @@ def references(run: FinishedRun) -> dict[str, Any]:
     }
     blocks = run.config["systems"]
     groups = run.manifest("evaluate", next(iter(samples)))["config"]["groups"]
+    counted = reasons(run)
+    later = sorted(set().union(*counted.values()) - {*REASONS, "selected"})
     return {
         "samples": samples_by_group(samples, groups),
         "languages": run.config["languages"],
         "merges": [name for name, each in blocks.items() if "merge" in each],
         "judged": [name for name, each in blocks.items() if each["select"].get("judge")],
-        "reasons": reasons(run),
-        "reason_names": [*REASONS, "selected"],
+        "reasons": counted,
+        "reason_names": [*REASONS, *later, "selected"],
     }
 
 

@@ -20,9 +20,8 @@ from workflow_scripts.core.files.rows import (
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.plan.schema import filled
 from workflow_scripts.stages.select.methods import (
-    ABOVE_THRESHOLD,
-    BELOW_PROBABILITY,
     REASONS,
+    SAME_AS_REFERENCE,
     Choice,
     bests,
     cluster_bests,
@@ -118,6 +117,7 @@ def select(
     if probabilities is not None:
         least = bound.of(row["reference"]) if bound else 0.0
     kept, rejected = eligible(candidates, row["reference"], max_sum, least)
+    outside = rejected.total() - rejected[SAME_AS_REFERENCE]  # by what `keep` says
     chosen, outdone = choose(kept, row["reference"], config, segment)
     rejected += outdone  # which leaves out what is zero
     full = len(chosen) == wanted(config)
@@ -134,7 +134,6 @@ def select(
         }
         for rank, (candidate, cluster) in enumerate(chosen, start=1)
     ]
-    outside = rejected[ABOVE_THRESHOLD] + rejected[BELOW_PROBABILITY]
     selected: ParaphrasesRow = {
         "id": row["id"],
         "source": row["source"],
@@ -150,7 +149,8 @@ def select(
 
 def describe(candidates: int, rejected: Counter[str]) -> str:
     """Return why a list is not full, e.g. `above_threshold 140, reference_cluster 3`."""
-    counts = [f"{reason} {rejected[reason]}" for reason in REASONS if rejected[reason]]
+    ordered = dict.fromkeys((*REASONS, *sorted(rejected)))
+    counts = [f"{reason} {rejected[reason]}" for reason in ordered if rejected[reason]]
     return ", ".join(counts) or (FEW_CANDIDATES if candidates else NO_CANDIDATES)
 
 
@@ -179,7 +179,7 @@ class Summary:
         short_references_by_reason: of those with too few, how many met each reason.
         """
         return {
-            "candidates": {reason: self._candidates[reason] for reason in (*REASONS, "selected")},
+            "candidates": {**dict.fromkeys((*REASONS, "selected"), 0), **self._candidates},
             "references_by_paraphrases": {
                 str(number): count for number, count in sorted(self._references.items())
             },

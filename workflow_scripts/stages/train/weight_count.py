@@ -2,12 +2,8 @@
 
 from pathlib import Path
 
-import safetensors.torch
-from torch import Tensor
-
-from workflow_scripts.core.files.model_folder import MARIAN_BINARY, MARIAN_NPZ, model_files
-from workflow_scripts.nmt.loaders.marian_items import read_binary, read_npz
-from workflow_scripts.nmt.loaders.parameters import read_checkpoint
+from workflow_scripts.core.files.model_folder import model_files
+from workflow_scripts.nmt.loaders import LOADERS
 
 # In the names of tables of positions, which are not trained.
 _POSITIONS = ("pos_embedding", "embed_positions")
@@ -19,21 +15,10 @@ def count_parameters(folder: Path) -> int:
     Raises:
         InputError: the file can't be read.
     """
+    files = model_files(folder)
     trained = {
         tensor.data_ptr(): tensor.numel()
-        for name, tensor in _tensors(folder).items()
+        for name, tensor in LOADERS[files.kind].stored(folder, files).items()
         if not any(positions in name for positions in _POSITIONS)
     }
     return sum(trained.values())
-
-
-def _tensors(folder: Path) -> dict[str, Tensor]:
-    files = model_files(folder)
-    path = folder / files.weights
-    if files.kind == MARIAN_BINARY:
-        return read_binary(path).tensors
-    if files.kind == MARIAN_NPZ:
-        return read_npz(path).tensors
-    if path.suffix == ".safetensors":
-        return safetensors.torch.load_file(path)
-    return read_checkpoint(path)
