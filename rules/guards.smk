@@ -123,7 +123,7 @@ def require_no_training():
     of_manifests = own_rules()["manifest"]
     for job in workflow.dag.needrun_jobs():
         version = getattr(job.wildcards, "version", None)
-        if version in models and job.rule is not of_manifests:
+        if version in models and of_manifests is not job.rule:
             refuse(
                 f"{', '.join(job.output)}: Snakemake would train this finished model again "
                 f"({workflow.dag.reason(job)}). To keep it, give the command once with "
