@@ -37,14 +37,14 @@ def read_answers(path: Path) -> dict[str, Answers]:
     Raises:
         InputError: there is no line, or one is not as it should be; the message has its number.
     """
-    found: dict[str, Answers] = {}
+    by_prompt: dict[str, Answers] = {}
     for number, (prompt, answer, weight) in _rows(path, ("prompt", "answer", "weight")):
         if not key(answer):
             raise InputError(f"{path}, line {number}: the answer is empty but for punctuation")
-        found.setdefault(prompt, {})[key(answer)] = _weight(weight, f"{path}, line {number}")
-    if not found:
+        by_prompt.setdefault(prompt, {})[key(answer)] = _weight(weight, f"{path}, line {number}")
+    if not by_prompt:
         raise InputError(f"{path} has no line; it needs prompt, answer and weight in each")
-    return found
+    return by_prompt
 
 
 def read_paraphrases(path: Path, answers: Mapping[str, Answers]) -> dict[str, list[Ranked]]:
@@ -54,7 +54,7 @@ def read_paraphrases(path: Path, answers: Mapping[str, Answers]) -> dict[str, li
         InputError: a line is not as it should be, or its prompt has no answers; the message has
             its number.
     """
-    found: dict[str, list[Ranked]] = {}
+    by_prompt: dict[str, list[Ranked]] = {}
     for number, (prompt, rank, text) in _rows(path, ("prompt", "rank", "paraphrase")):
         if prompt not in answers:
             raise InputError(
@@ -63,8 +63,8 @@ def read_paraphrases(path: Path, answers: Mapping[str, Answers]) -> dict[str, li
             )
         if not (rank.isascii() and rank.isdigit() and int(rank) > 0):
             raise InputError(f"{path}, line {number}: rank {rank!r} must be 1, 2 or so on")
-        found.setdefault(prompt, []).append((int(rank), text))
-    return found
+        by_prompt.setdefault(prompt, []).append((int(rank), text))
+    return by_prompt
 
 
 def _rows(path: Path, names: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
@@ -107,10 +107,10 @@ def measure(
     found_weight, weight = 0.0, 0.0
     ranks: dict[int, list[bool]] = {}
     for prompt, right in answers.items():
-        given = [(rank, key(text)) for rank, text in paraphrases.get(prompt, ())]
-        for rank, text in given:
+        keys = [(rank, key(text)) for rank, text in paraphrases.get(prompt, ())]
+        for rank, text in keys:
             ranks.setdefault(rank, []).append(text in right)
-        texts = {text for _, text in given}
+        texts = {text for _, text in keys}
         hits = texts & right.keys()
         won, total = sum(right[text] for text in sorted(hits)), sum(right.values())
         precision, recall = _share(len(hits), len(texts)), _share(won, total)
@@ -125,11 +125,11 @@ def measure(
         "distinct_right": hit / prompts if prompts else None,
         "by_rank": {
             str(rank): {
-                "share": sum(found) / len(found),
-                "right": sum(found),
-                "paraphrases": len(found),
+                "share": sum(rights) / len(rights),
+                "right": sum(rights),
+                "paraphrases": len(rights),
             }
-            for rank, found in sorted(ranks.items())
+            for rank, rights in sorted(ranks.items())
         },
     }
 

@@ -104,7 +104,7 @@ def curve(rows: Iterable[ScoredRow], bounds: list[float]) -> dict[str, Any]:
         references, None without any.
     """
     size = len(bounds) + 1
-    kept, covered = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    candidates_within, references_within = np.zeros(size, np.int64), np.zeros(size, np.int64)
     counts = np.zeros((size, 2, ORDERS), np.int64)
     references = candidates = 0
     least_pruned = math.inf
@@ -118,22 +118,23 @@ def curve(rows: Iterable[ScoredRow], bounds: list[float]) -> dict[str, Any]:
                 least_pruned = min(least_pruned, candidate["forward_nll"])
                 continue
             place = int(np.searchsorted(bounds, candidate["sum"]))
-            kept[place] += 1
+            candidates_within[place] += 1
             if place < len(bounds) and letters_and_digits(candidate["text"]) != key:
                 first = min(first, place)
                 counts[place] += bleu_counts(reference, sentence(candidate["text"]))
-        covered[first] += 1
-    kept, covered, counts = kept.cumsum(), covered.cumsum(), counts.cumsum(axis=0)
+        references_within[first] += 1
+    candidates_within, references_within = candidates_within.cumsum(), references_within.cumsum()
+    counts = counts.cumsum(axis=0)
     return {
         "references": references,
         "candidates": candidates,
         "bounds": [
             {
                 "max_sum": bound,
-                "kept": int(kept[place]),
-                "references": int(covered[place]),
+                "kept": int(candidates_within[place]),
+                "references": int(references_within[place]),
                 "one_minus_bleu": round(float(one_minus_bleu(counts[place])), DECIMALS)
-                if covered[place]
+                if references_within[place]
                 else None,
             }
             for place, bound in enumerate(bounds)

@@ -32,14 +32,14 @@ def sentences(
         numbers: those of earlier calls; it is added to.
         split: gives the words of a sentence.
     """
-    found, lengths = [], []
+    rows, lengths = [], []
     for text in texts:
         row = [numbers.setdefault(word, len(numbers)) for word in split(text)]
-        found.append(np.array(row, np.int32))
+        rows.append(np.array(row, np.int32))
         lengths.append(len(row))
     counts = np.array(lengths, np.int64)
     owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    return Sentences(np.concatenate([np.empty(0, np.int32), *found]), owners, counts)
+    return Sentences(np.concatenate([np.empty(0, np.int32), *rows]), owners, counts)
 
 
 def ngrams(some: Sentences, order: int) -> tuple[Integers, Integers]:
@@ -82,9 +82,9 @@ def with_long_words(some: Sentences, numbers: dict[str, int], least: int) -> Sen
         least: the length of the shortest words that stay.
     """
     long = np.fromiter((len(word) >= least for word in numbers), bool, len(numbers))
-    kept = long[some.words]
-    lengths = np.bincount(some.owners[kept], minlength=len(some.lengths)).astype(np.int64)
-    return Sentences(some.words[kept], some.owners[kept], lengths)
+    stays = long[some.words]
+    lengths = np.bincount(some.owners[stays], minlength=len(some.lengths)).astype(np.int64)
+    return Sentences(some.words[stays], some.owners[stays], lengths)
 
 
 def inverse_document_frequencies(documents: Sentences, vocabulary: int) -> Floats:
@@ -111,9 +111,9 @@ def idf_of_documents(
     """
     df, count = np.zeros(len(numbers), np.int64), 0
     for document in documents:
-        found = set(split(document))
-        count += bool(found)
-        df[[numbers[word] for word in found if word in numbers]] += 1
+        different = set(split(document))
+        count += bool(different)
+        df[[numbers[word] for word in different if word in numbers]] += 1
     return _idf(df, count), count
 
 

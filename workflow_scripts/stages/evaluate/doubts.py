@@ -11,7 +11,7 @@ def doubts(own: dict[str, Any]) -> list[str]:
     Args:
         own: quantiles of the sums of all references, as in bounds.json.
     """
-    (median,) = (each["max_sum"] for each in own["quantiles"] if each["quantile"] == 0.5)
+    (median,) = (one["max_sum"] for one in own["quantiles"] if one["quantile"] == 0.5)
     if median is None:
         unreadable, references = own["unreadable"], own["references"]
         return [f"the models can't read {unreadable:,} of the {references:,} references"]

@@ -56,10 +56,10 @@ class ExactLength:
             "references_by_paraphrases": self.ranks.references_by_paraphrases,
             "drawn": len(self._drawn),
             "ranks": [
-                {**each, "modified_bleu": self._modified_bleu(rank)}
-                for rank, each in enumerate(self.ranks.result())
+                {**measures, "modified_bleu": self._modified_bleu(rank)}
+                for rank, measures in enumerate(self.ranks.result())
             ],
         }
 
     def _modified_bleu(self, rank: int) -> float | None:
-        return modified_bleu([(each.reference, each.paraphrases[rank]) for each in self._drawn])
+        return modified_bleu([(pair.reference, pair.paraphrases[rank]) for pair in self._drawn])

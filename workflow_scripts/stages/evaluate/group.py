@@ -102,24 +102,24 @@ class Group:
     def result(self, samples: int, seed: int) -> dict[str, Any]:
         """Return the group's entry in measures.json, with `samples` bootstrap samples."""
         total = Ranks(self.best)
-        for each in self.lengths:
-            total.merge(each)
-        found = total.result()
+        for sums in self.lengths:
+            total.merge(sums)
+        measures = total.result()
         by_rank: Sequence[dict[str, float] | None] = [None] * self.best
         difference = None
         if self.blocks:
             blocks = np.stack([self.blocks[block] for block in sorted(self.blocks)])
             by_rank, interval = rank_intervals(blocks, one_minus_bleu, samples, seed)
-            last, first = (found[rank]["one_minus_bleu"] for rank in (-1, 0))
+            last, first = (measures[rank]["one_minus_bleu"] for rank in (-1, 0))
             difference = {"one_minus_bleu": round(last - first, DECIMALS), **interval}
         ranks = [
             {
-                **each,
+                **of_rank,
                 "copies": self.copies[rank],
                 "mean_sum": mean(self.nll_sums[rank], self.scored[rank]),
                 "interval": by_rank[rank],
             }
-            for rank, each in enumerate(found)
+            for rank, of_rank in enumerate(measures)
         ]
         between = [
             {"first": better + 1, "second": worse + 1, **comparison.result()}
@@ -130,7 +130,7 @@ class Group:
             "references_by_paraphrases": total.references_by_paraphrases,
             "ranks": ranks,
             "by_length": by_length(self.lengths),
-            "exact_lengths": [each.result(length) for length, each in self.exact.items()],
+            "exact_lengths": [exact.result(length) for length, exact in self.exact.items()],
             "difference": difference,
             "between": between,
             "testbed": self.quality.result(),

@@ -35,9 +35,9 @@ def known_tree(text: str) -> str | None:
     """Return the tree that the testbed's grammar gives a sentence; None outside the grammar."""
     wanted = " ".join(text.lower().split())
     for meaning in dict.fromkeys(reading.meaning for reading in readings(text)):
-        for found in realisations(meaning, LIMIT):
-            if found.text.lower() == wanted:
-                return found.tree
+        for realisation in realisations(meaning, LIMIT):
+            if realisation.text.lower() == wanted:
+                return realisation.tree
     return None
 
 
@@ -51,7 +51,7 @@ def joined(
     """
     for row, parsed in zip_longest(paraphrases, trees):
         if row is None or parsed is None or row["id"] != parsed["id"]:
-            first, second = (each["id"] if each else "nothing" for each in (row, parsed))
+            first, second = (side["id"] if side else "nothing" for side in (row, parsed))
             raise InputError(
                 f"{first} of --folder meets {second} of --trees; give folders of one run"
             )
@@ -61,9 +61,9 @@ def joined(
 
 def _complete(trees: Iterable[str | None]) -> list[str] | None:
     """Return the trees; None if one is missing."""
-    found = list(trees)
-    known = [tree for tree in found if tree is not None]
-    return known if len(known) == len(found) else None
+    listed = list(trees)
+    known = [tree for tree in listed if tree is not None]
+    return known if len(known) == len(listed) else None
 
 
 def compare(
@@ -93,15 +93,15 @@ def compare(
     left_out = 0
     for number, (row, trees) in enumerate(rows):
         listed = row["paraphrases"][:best]
-        texts = [row["reference"], *(each["text"] for each in listed)]
+        texts = [row["reference"], *(paraphrase["text"] for paraphrase in listed)]
         gold = _complete(known_tree(text) for text in texts)
-        found = _complete([trees["reference"], *trees["paraphrases"][:best]])
-        if gold is None or found is None:
+        guessed = _complete([trees["reference"], *trees["paraphrases"][:best]])
+        if gold is None or guessed is None:
             left_out += 1
             continue
-        for one, other in zip(gold, found, strict=True):
+        for one, other in zip(gold, guessed, strict=True):
             counts.add(parse(one), parse(other))
-        for group, (reference, *others) in ((known, gold), (parsed, found)):
+        for group, (reference, *others) in ((known, gold), (parsed, guessed)):
             row_of_trees: TreesRow = {
                 "id": trees["id"],
                 "corpus": trees["corpus"],
@@ -141,8 +141,8 @@ def main(argv: list[str] | None = None) -> None:
     paraphrases = (row for path in selected for row in read_rows(path, ParaphrasesRow))
     trees = (row for path in parsed for row in read_rows(path, TreesRow))
     rows = progress(joined(paraphrases, trees), desc="references")
-    found = compare(rows, arguments.best, arguments.levels, arguments.bootstrap, arguments.seed)
-    print(json.dumps(found))
+    figures = compare(rows, arguments.best, arguments.levels, arguments.bootstrap, arguments.seed)
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

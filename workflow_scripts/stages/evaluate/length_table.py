@@ -37,8 +37,8 @@ def length_table(
         `rows`: the system and its cells. Systems with one rank have no row of the last rank.
     """
     lengths = "exact_lengths" if exact else "by_length"
-    systems = {name: each["groups"][group][lengths] for name, each in measures.items()}
-    ranks = {name: each["config"]["best"] for name, each in measures.items()}
+    systems = {name: figures["groups"][group][lengths] for name, figures in measures.items()}
+    ranks = {name: figures["config"]["best"] for name, figures in measures.items()}
 
     def rows(cell: Cell, several: bool = False) -> list[tuple[str, list[float | None]]]:
         return [
@@ -70,5 +70,5 @@ def length_table(
     first = next(iter(systems.values()))
     return {
         "headings": [heading(span) for span in first],
-        "measures": [each for each in table if each["rows"]],
+        "measures": [measure for measure in table if measure["rows"]],
     }

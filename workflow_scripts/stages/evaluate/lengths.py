@@ -72,9 +72,9 @@ def by_length(ranges: list[Ranks]) -> list[dict[str, Any]]:
         {
             "from": start,
             "to": end,
-            "references": sum(each.references_by_paraphrases),
-            "references_by_paraphrases": each.references_by_paraphrases,
-            "ranks": each.result(),
+            "references": sum(sums.references_by_paraphrases),
+            "references_by_paraphrases": sums.references_by_paraphrases,
+            "ranks": sums.result(),
         }
-        for start, end, each in zip(starts, [*ENDS, None], ranges, strict=True)
+        for start, end, sums in zip(starts, [*ENDS, None], ranges, strict=True)
     ]

@@ -46,38 +46,38 @@ def score_histogram(scores: dict[str, Any], max_sum: float | None, system: str) 
         )
 
 
-def bounds(found: dict[str, dict[str, Any]], quantiles: list[dict[str, Any]]) -> Markup:
+def bounds(by_system: dict[str, dict[str, Any]], quantiles: list[dict[str, Any]]) -> Markup:
     """Draw over the bound what it keeps of the candidates, and how different that is.
 
     Args:
-        found: bounds.json by system.
+        by_system: bounds.json by system.
         quantiles: of the references' own sums, which are marked.
     """
-    marked = [each for each in quantiles if each["max_sum"] is not None]
+    marked = [one for one in quantiles if one["max_sum"] is not None]
     # As far as something happens: most references, nearly all candidates, the bounds in use.
-    ends = [each["max_sum"] for each in marked]
-    ends += [each["used"] for each in found.values() if each["used"] is not None]
+    ends = [one["max_sum"] for one in marked]
+    ends += [figures["used"] for figures in by_system.values() if figures["used"] is not None]
     ends += [
-        next((one["max_sum"] for one in each["bounds"] if one["kept"] >= _MOST * total), 0.0)
-        for each in found.values()
-        if (total := each["candidates"])
+        next((one["max_sum"] for one in figures["bounds"] if one["kept"] >= _MOST * total), 0.0)
+        for figures in by_system.values()
+        if (total := figures["candidates"])
     ]
     width = 1.05 * max(ends, default=1.0)
     labelled = _apart(marked, _LABEL * width)
     with plot_style.style():
         figure, panels = plot_style.panels(2, plot_style.WIDE_PANEL)
-        for number, (system, each) in enumerate(found.items()):
+        for number, (system, figures) in enumerate(by_system.items()):
             colour = plot_style.COLOURS[number % len(plot_style.COLOURS)]
-            total = max(1, each["candidates"])
-            shares = [(one["max_sum"], 100 * one["kept"] / total) for one in each["bounds"]]
+            total = max(1, figures["candidates"])
+            shares = [(one["max_sum"], 100 * one["kept"] / total) for one in figures["bounds"]]
             differences = [
                 (one["max_sum"], one["one_minus_bleu"])
-                for one in each["bounds"]
+                for one in figures["bounds"]
                 if one["one_minus_bleu"] is not None and one["kept"] >= _FEW * total
             ]
             for axes, points in zip(panels, (shares, differences), strict=True):
                 axes.plot(*_sides(points), color=colour, label=system)
-                used = [point for point in points if point[0] == each["used"]]
+                used = [point for point in points if point[0] == figures["used"]]
                 axes.plot(*_sides(used), "o", color=colour)
         for axes, title in zip(panels, ("candidates kept, %", "1−BLEU of those kept"), strict=True):
             for one in marked:
@@ -102,11 +102,11 @@ def bounds(found: dict[str, dict[str, Any]], quantiles: list[dict[str, Any]]) ->
 
 def _apart(marked: list[dict[str, Any]], distance: float) -> list[dict[str, Any]]:
     """Return quantiles whose bounds are so far apart at least; those in the middle come first."""
-    found: list[dict[str, Any]] = []
-    for one in sorted(marked, key=lambda each: abs(each["quantile"] - 0.5)):
-        if all(abs(one["max_sum"] - other["max_sum"]) >= distance for other in found):
-            found.append(one)
-    return found
+    chosen: list[dict[str, Any]] = []
+    for one in sorted(marked, key=lambda mark: abs(mark["quantile"] - 0.5)):
+        if all(abs(one["max_sum"] - other["max_sum"]) >= distance for other in chosen):
+            chosen.append(one)
+    return chosen
 
 
 def _sides(points: list[tuple[float, float]]) -> tuple[list[float], list[float]]:

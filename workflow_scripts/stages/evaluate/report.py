@@ -22,33 +22,33 @@ def scores(run: FinishedRun) -> dict[str, Any]:
     measures = all_measures(run)
     histograms = {
         system: plots.score_histogram(
-            each["groups"]["all"]["scores"], each["threshold"]["max_sum"], system
+            figures["groups"]["all"]["scores"], figures["threshold"]["max_sum"], system
         )
-        for system, each in measures.items()
+        for system, figures in measures.items()
     }
     return {"measures": measures, "histograms": histograms}
 
 
 def bounds(run: FinishedRun) -> dict[str, Any]:
     """Return what each bound would keep, beside the references' own sums."""
-    found = all_measures(run, "bounds")
+    by_system = all_measures(run, "bounds")
     # The references and their scores are the same for every system.
-    own = next(iter(found.values()))["own"]
+    own = next(iter(by_system.values()))["own"]
     quantiles = own["all"]["quantiles"]
     return {
-        "bounds": found,
+        "bounds": by_system,
         "own": shown_groups(own),
-        "quantiles": [each["quantile"] for each in quantiles],
-        "plot": plots.bounds(found, quantiles),
-        "rows": {system: bound_rows(each, quantiles) for system, each in found.items()},
+        "quantiles": [one["quantile"] for one in quantiles],
+        "plot": plots.bounds(by_system, quantiles),
+        "rows": {system: bound_rows(figures, quantiles) for system, figures in by_system.items()},
     }
 
 
-def bound_rows(found: dict[str, Any], quantiles: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def bound_rows(figures: dict[str, Any], quantiles: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return a row for each quantile of the references, and one for the bound that was used.
 
     Args:
-        found: bounds.json of a system.
+        figures: bounds.json of a system.
         quantiles: of the references' own sums.
 
     Returns:
@@ -56,12 +56,12 @@ def bound_rows(found: dict[str, Any], quantiles: list[dict[str, Any]]) -> list[d
         as the references can't be read), `used`, and `figures`, those of the bound; None where
         candidates that were pruned might be within it.
     """
-    measured = {each["max_sum"]: each for each in found["bounds"]}
-    used = found["used"]
-    wanted = [(each["quantile"], each["max_sum"]) for each in quantiles]
+    measured = {bound["max_sum"]: bound for bound in figures["bounds"]}
+    used = figures["used"]
+    wanted = [(one["quantile"], one["max_sum"]) for one in quantiles]
     if used is not None and used not in [bound for _, bound in wanted]:
         wanted.append((None, used))
-    wanted.sort(key=lambda each: math.inf if each[1] is None else each[1])
+    wanted.sort(key=lambda row: math.inf if row[1] is None else row[1])
     return [
         {
             **{"quantile": quantile, "max_sum": bound, "figures": measured.get(bound)},
@@ -73,14 +73,16 @@ def bound_rows(found: dict[str, Any], quantiles: list[dict[str, Any]]) -> list[d
 
 def ratings(run: FinishedRun) -> dict[str, Any]:
     """Return what people say of every system."""
-    found = all_measures(run, "ratings")
+    by_system = all_measures(run, "ratings")
     lengths = {
-        system: each["figures"]["by_length"] for system, each in found.items() if each["figures"]
+        system: of_system["figures"]["by_length"]
+        for system, of_system in by_system.items()
+        if of_system["figures"]
     }
     return {
         # The people and the agreement are those of the file, the same for every system.
-        "people": next(iter(found.values())),
-        "found": found,
+        "people": next(iter(by_system.values())),
+        "found": by_system,
         "ratings": tables.ratings(run),
         "headings": [heading(span) for span in next(iter(lengths.values()), [])],
         "lengths": lengths,
@@ -90,56 +92,56 @@ def ratings(run: FinishedRun) -> dict[str, Any]:
 def diversity(run: FinishedRun) -> dict[str, Any]:
     """Return the differences of the paraphrases from the references and from each other."""
     measures = all_measures(run)
-    groups = {system: shown_groups(each["groups"]) for system, each in measures.items()}
+    groups = {system: shown_groups(figures["groups"]) for system, figures in measures.items()}
     return {
         "measures": measures,
         "most_paraphrases": most_paraphrases(measures),
         "groups": groups,
         # A system that a rewriter writes may have references of one group alone.
-        "group_names": list(dict.fromkeys(name for each in groups.values() for name in each)),
+        "group_names": list(dict.fromkeys(name for own in groups.values() for name in own)),
         "rank_plot": rank_plot(measures),
         "lengths": length_table(measures),
         "exact_lengths": length_table(measures, exact=True),
         "syntax": _of_groups(measures, "syntax"),
         "matrices": {
-            system: matrix(each["groups"]["all"], each["config"]["best"])
-            for system, each in measures.items()
-            if each["config"]["best"] > 1
+            system: matrix(figures["groups"]["all"], figures["config"]["best"])
+            for system, figures in measures.items()
+            if figures["config"]["best"] > 1
         },
     }
 
 
 def variants(run: FinishedRun) -> dict[str, Any]:
     """Return the variants of every system that has some, and the first rank of the others."""
-    found, measures = all_measures(run, "variants"), all_measures(run)
-    rated = any(each["config"].get("ratings") for each in measures.values())
+    by_system, measures = all_measures(run, "variants"), all_measures(run)
+    rated = any(figures["config"].get("ratings") for figures in measures.values())
     people = all_measures(run, "ratings") if rated else {}
     first_ranks = {
-        system: [{**part, **part["ranks"][0]} for part in each["groups"]["all"]["exact_lengths"]]
-        for system, each in measures.items()
-        if system not in found
+        system: [{**part, **part["ranks"][0]} for part in figures["groups"]["all"]["exact_lengths"]]
+        for system, figures in measures.items()
+        if system not in by_system
     }
     return {
-        "variants": {system: each["groups"]["all"] for system, each in found.items()},
-        "references": {system: each["references"] for system, each in found.items()},
+        "variants": {system: figures["groups"]["all"] for system, figures in by_system.items()},
+        "references": {system: figures["references"] for system, figures in by_system.items()},
         "by_variant": tables.variants(run).where(references="all"),
         "others": first_ranks,
         "lengths": LENGTHS,
         "mean_modified_bleu": mean_modified_bleu,
-        "people": {system: people[system]["variants"] for system in found if rated},
+        "people": {system: people[system]["variants"] for system in by_system if rated},
     }
 
 
 def rewriting(run: FinishedRun) -> dict[str, Any]:
     """Return each system that a rewriter writes beside those of the forward model."""
-    found = all_measures(run, "rewriting")
+    by_system = all_measures(run, "rewriting")
     return {
         "pairs": [
-            (bilingual, system, each)
-            for system, figures in found.items()
-            for bilingual, each in figures["bilingual"].items()
+            (bilingual, system, pair)
+            for system, figures in by_system.items()
+            for bilingual, pair in figures["bilingual"].items()
         ],
-        "examples": {system: figures["examples"] for system, figures in found.items()},
+        "examples": {system: figures["examples"] for system, figures in by_system.items()},
         "language": run.config["languages"]["reference"],
     }
 
@@ -155,15 +157,15 @@ def statistics(run: FinishedRun) -> dict[str, Any]:
 def quality(run: FinishedRun) -> dict[str, Any] | None:
     """Return how many paraphrases keep the meaning; None without references of the testbed."""
     measures = all_measures(run)
-    found = _of_groups(measures, "testbed")
-    return {"quality": found, "most_paraphrases": most_paraphrases(measures)} if found else None
+    groups = _of_groups(measures, "testbed")
+    return {"quality": groups, "most_paraphrases": most_paraphrases(measures)} if groups else None
 
 
 def answers(run: FinishedRun) -> dict[str, Any]:
     """Return how many paraphrases are right answers, and the ranks that any system has."""
-    found = all_measures(run, "answers")
-    ranks = {rank for each in found.values() for rank in each["by_rank"]}
-    return {"answers": found, "ranks": sorted(ranks, key=int)}
+    by_system = all_measures(run, "answers")
+    ranks = {rank for figures in by_system.values() for rank in figures["by_rank"]}
+    return {"answers": by_system, "ranks": sorted(ranks, key=int)}
 
 
 def _of_groups(
@@ -172,8 +174,8 @@ def _of_groups(
     """Return system, group and the measures `part` of the groups that have it."""
     return [
         (system, name, group[part])
-        for system, each in measures.items()
-        for name, group in each["groups"].items()
+        for system, figures in measures.items()
+        for name, group in figures["groups"].items()
         if group[part]
     ]
 
@@ -195,8 +197,8 @@ def matrix(group: dict[str, Any], best: int) -> list[list[float | None]]:
 def rank_plot(measures: dict[str, dict[str, Any]]) -> Markup | None:
     """Return the plot of the ranks, or None where no reference has a paraphrase."""
     groups: dict[str, dict[str, list[dict[str, Any]]]] = {}
-    for system, each in measures.items():
-        for name, group in shown_groups(each["groups"]).items():
+    for system, figures in measures.items():
+        for name, group in shown_groups(figures["groups"]).items():
             if group["difference"]:
                 groups.setdefault(name, {})[system] = group["ranks"]
     return plots.ranks(groups) if groups else None

@@ -48,8 +48,8 @@ def mean_modified_bleu(lengths: list[dict[str, Any]]) -> float | None:
 
     None where a length has no pair.
     """
-    found = [each["modified_bleu"] for each in lengths]
-    return None if None in found else mean(sum(found), len(found))
+    values = [of_length["modified_bleu"] for of_length in lengths]
+    return None if None in values else mean(sum(values), len(values))
 
 
 def rating_rows(figures: dict[str, Any] | None) -> list[tuple[str, dict[str, Any]]]:
@@ -62,8 +62,8 @@ def rating_rows(figures: dict[str, Any] | None) -> list[tuple[str, dict[str, Any
         return []
     return [
         ("all", figures["all"]),
-        *((f"rank {each['rank']}", each) for each in figures["ranks"]),
-        *((each["oracle"], each) for each in figures["oracles"]),
+        *((f"rank {row['rank']}", row) for row in figures["ranks"]),
+        *((row["oracle"], row) for row in figures["oracles"]),
     ]
 
 
@@ -93,4 +93,4 @@ def paraphrase_count(group: dict[str, Any]) -> int:
 
 def most_paraphrases(measures: dict[str, dict[str, Any]]) -> int:
     """Return how many paraphrases of a reference any system may have; measures.json by system."""
-    return max(each["config"]["best"] for each in measures.values())
+    return max(figures["config"]["best"] for figures in measures.values())

@@ -164,8 +164,11 @@ class Evaluate(Stage):
     def _shared(self, system: str) -> dict[str, list[str]]:
         """Return these systems with the variants that both have."""
         own = self._variants(system)
-        theirs = {each: self._variants(each) for each in self.bilingual(system)}
-        return {name: [each for each in own if each in names] for name, names in theirs.items()}
+        theirs = {other: self._variants(other) for other in self.bilingual(system)}
+        return {
+            other: [variant for variant in own if variant in variants]
+            for other, variants in theirs.items()
+        }
 
     def _bounded(self, system: str) -> bool:
         """Tell whether bounds on the sum are shown: the references and the candidates have one."""

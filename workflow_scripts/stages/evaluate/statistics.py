@@ -108,7 +108,7 @@ def side(some: Sentences, numbers: dict[str, int], idf: NDArray[np.float64]) -> 
         "length": spread(some.lengths.astype(np.float64)),
         "idf": spread(mean_idf(some, idf)),
         "entropy": {name: _figure(entropy(ngrams(some, n)[0])) for name, n in ORDERS.items()},
-        "repetition": {name: spread(each) for name, each in repetitions(some, numbers).items()},
+        "repetition": {name: spread(shares) for name, shares in repetitions(some, numbers).items()},
     }
 
 
@@ -141,7 +141,7 @@ def correlations(
 ) -> dict[str, Any]:
     """Return Spearman's correlations of a column with repetition, IDF, length (BT17 Table 10)."""
     measures = {
-        **{f"repetition_{name}": each for name, each in repetitions(some, numbers).items()},
+        **{f"repetition_{name}": shares for name, shares in repetitions(some, numbers).items()},
         "idf": mean_idf(some, idf),
         "length": some.lengths.astype(np.float64),
     }
@@ -208,7 +208,7 @@ def statistics(
 def _places(some: Pairs, seed: int) -> list[Place]:
     """Return where some pairs stand in the seeded order of all pairs."""
     ids, ranks = some.texts.column("id").to_pylist(), some.columns["rank"].astype(int).tolist()
-    return [place(seed, *each) for each in zip(ids, ranks, strict=True)]
+    return [place(seed, *pair) for pair in zip(ids, ranks, strict=True)]
 
 
 def last_sampled(shards: list[Path], limit: int, seed: int) -> Place:
@@ -216,7 +216,7 @@ def last_sampled(shards: list[Path], limit: int, seed: int) -> Place:
 
     def places() -> Iterator[tuple[Place, int]]:
         for some in read_pairs(shards, {}, ["rank"], ["id"]):
-            yield from ((each, 1) for each in _places(some, seed))
+            yield from ((own, 1) for own in _places(some, seed))
 
     return last_within(places, limit)
 
@@ -230,7 +230,7 @@ def read_sample(
     columns: dict[str, list[NDArray[np.float32]]] = {"overlap_3": [], **{k: [] for k in values}}
     texts = ["id", "reference", "paraphrase"]
     for some in read_pairs(shards, values, ["rank", "overlap_3"], texts):
-        chosen = [index for index, each in enumerate(_places(some, seed)) if each <= last]
+        chosen = [index for index, own in enumerate(_places(some, seed)) if own <= last]
         for row in some.texts.take(chosen).to_pylist():
             references[row["id"]] = row["reference"]
             paraphrases.append(row["paraphrase"])
@@ -260,16 +260,16 @@ def classifiers(metrics: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]
         By column `data` (`test`, or `validation` where there is no test), `pairs`, the accuracies
         `accuracy`, `references` and `paraphrases`, and `negatives` and `l2`, where chosen.
     """
-    found = {}
-    for name, each in metrics.items():
-        data = "test" if "test" in each else "validation"
-        found[name] = {
+    accuracies = {}
+    for name, of_column in metrics.items():
+        data = "test" if "test" in of_column else "validation"
+        accuracies[name] = {
             "data": data,
-            "pairs": each[f"{data}_pairs"],
-            **{key: each[data][key] for key in ("accuracy", "references", "paraphrases")},
-            **{key: each.get(key) for key in ("negatives", "l2")},
+            "pairs": of_column[f"{data}_pairs"],
+            **{key: of_column[data][key] for key in ("accuracy", "references", "paraphrases")},
+            **{key: of_column.get(key) for key in ("negatives", "l2")},
         }
-    return found
+    return accuracies
 
 
 def read_documents(path: Path) -> Iterator[str]:
@@ -333,10 +333,10 @@ def write_statistics(
     split = TOKENISERS[config.get("punctuation", DROPPED)]
     with unchanged(inputs or {}):
         lines = read_documents(documents) if documents else None
-        found = statistics(sample, config["columns"], shapes, lines, split, classifier_metrics)
-    if documents and not found["documents"]:
+        figures = statistics(sample, config["columns"], shapes, lines, split, classifier_metrics)
+    if documents and not figures["documents"]:
         raise InputError(f"{documents}: no line has a word; correct evaluate.documents")
-    write_json(output, {"config": config, **found})
+    write_json(output, {"config": config, **figures})
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 

@@ -43,12 +43,12 @@ class Syntax:
         if not trees["parsed"]:
             return
         listed = trees["paraphrases"][: self.best]
-        found = [tree for tree in listed if tree is not None]
-        if trees["reference"] is None or len(found) < len(listed):
+        present = [tree for tree in listed if tree is not None]
+        if trees["reference"] is None or len(present) < len(listed):
             self.without_trees += 1
             return
         reference = distance.shape(trees["reference"])
-        shapes = [distance.shape(tree) for tree in found]
+        shapes = [distance.shape(tree) for tree in present]
         shapes += [shapes[-1]] * (self.best - len(shapes))
         sums = self.blocks.setdefault(block, np.zeros(1 + self.best, dtype=np.int64))
         sums += [1, *(distance.between(reference, shape) for shape in shapes)]
@@ -74,8 +74,8 @@ class Syntax:
             "references": references,
             "without_trees": self.without_trees,
             "ranks": [
-                {"rank": rank, "tree_edit_distance": mean(total, references), "interval": each}
-                for rank, (total, each) in enumerate(zip(totals, by_rank, strict=True), 1)
+                {"rank": rank, "tree_edit_distance": mean(total, references), "interval": ends}
+                for rank, (total, ends) in enumerate(zip(totals, by_rank, strict=True), 1)
             ],
             "difference": {
                 "tree_edit_distance": round((totals[-1] - totals[0]) / references, DECIMALS),

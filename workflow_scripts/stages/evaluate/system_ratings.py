@@ -272,8 +272,10 @@ def rate_system(
     """
     bounds = config["ratings"]
     ratings = read_ratings(file)
-    kept, without = counted(file, ratings, bounds["min_judgments"], bounds["max_failed_controls"])
-    pairs = of_pairs(kept)
+    counting, left_out = counted(
+        file, ratings, bounds["min_judgments"], bounds["max_failed_controls"]
+    )
+    pairs = of_pairs(counting)
     known = {reference for reference, _ in pairs}
     references, selected_pairs, seen = [], 0, False
     for path in selected:
@@ -289,7 +291,7 @@ def rate_system(
     if not seen and "rewritten" not in config:
         raise InputError(
             f"evaluate.ratings: {file}: its ref_id are of no reference of this run (the first is "
-            f"{kept[0].reference}); name ratings that were collected on its references"
+            f"{counting[0].reference}); name ratings that were collected on its references"
         )
     if not references:
         print(
@@ -304,10 +306,10 @@ def rate_system(
         outputs = (row for path in scored for row in read_rows(path, ScoredRow, SCORED, 64))
         of_variants = {"variants": variant_figures(outputs, pairs, config)}
     return {
-        "ratings": len(kept),
-        "annotators": len({rating.annotator for rating in kept}),
-        "left_out": without,
-        "agreement": agreement(kept, config["seed"]),
+        "ratings": len(counting),
+        "annotators": len({rating.annotator for rating in counting}),
+        "left_out": left_out,
+        "agreement": agreement(counting, config["seed"]),
         "references": len(references),
         "listed": selected_pairs,
         "figures": summary(references, config["best"], config["bootstrap"], config["seed"])

@@ -25,16 +25,16 @@ _PEOPLE = " ".join(
 
 def _groups(run: FinishedRun) -> Iterator[tuple[Record, dict[str, Any]]]:
     """Yield each group of measures with the system and the name of the group."""
-    for system, each in all_measures(run).items():
-        for name, group in each["groups"].items():
+    for system, figures in all_measures(run).items():
+        for name, group in figures["groups"].items():
             yield {"system": system, "references": name}, group
 
 
 def _with_trees(group: dict[str, Any], part: str) -> Iterator[Record]:
     """Yield the `ranks` of a group, or what is `between` them, each with its `tree` figures."""
     trees = group["syntax"][part] if group["syntax"] else [None] * len(group[part])
-    for each, tree in zip(group[part], trees, strict=True):
-        yield {**each, "tree": tree}
+    for rank_or_pair, tree in zip(group[part], trees, strict=True):
+        yield {**rank_or_pair, "tree": tree}
 
 
 def diversity(run: FinishedRun) -> Table:
@@ -81,10 +81,10 @@ def exact_lengths(run: FinishedRun) -> Table:
 
 def _variants(run: FinishedRun) -> Iterator[tuple[Record, dict[str, Any]]]:
     """Yield the figures of each variant with the names of system, group and variant."""
-    for system, found in all_measures(run, "variants").items():
-        for group, variants in found["groups"].items():
-            for name, each in variants.items():
-                yield {"system": system, "references": group, "variant": name}, each
+    for system, figures in all_measures(run, "variants").items():
+        for group, variants in figures["groups"].items():
+            for name, variant in variants.items():
+                yield {"system": system, "references": group, "variant": name}, variant
 
 
 def variants(run: FinishedRun) -> Table:
@@ -94,15 +94,15 @@ def variants(run: FinishedRun) -> Table:
     """
     rows = [
         {
-            **each,
-            "number": each["references"],
-            "modified_bleu": mean_modified_bleu(each["exact_lengths"]),
-            "exact": (each["testbed"] or {}).get("share"),
-            "shared": " ".join(f"{other}:{count}" for other, count in each["shared"].items()),
-            "most_shared": ", ".join(f"{other} {count:,}" for other, count in most_shared(each)),
+            **variant,
+            "number": variant["references"],
+            "modified_bleu": mean_modified_bleu(variant["exact_lengths"]),
+            "exact": (variant["testbed"] or {}).get("share"),
+            "shared": " ".join(f"{other}:{count}" for other, count in variant["shared"].items()),
+            "most_shared": ", ".join(f"{other} {count:,}" for other, count in most_shared(variant)),
             **of,
         }
-        for of, each in _variants(run)
+        for of, variant in _variants(run)
     ]
     columns = (
         f"system references variant number outputs alone copies {_BLEU} {_OVERLAPS} mean_sum "
@@ -124,8 +124,8 @@ def variant_lengths(run: FinishedRun) -> Table:
     """
     rows = [
         {**part, **of}
-        for of, each in _variants(run)
-        for part in [*each["by_length"], *each["exact_lengths"]]
+        for of, variant in _variants(run)
+        for part in [*variant["by_length"], *variant["exact_lengths"]]
     ]
     columns = (
         "system references variant from? to? tokens=length? outputs drawn? modified_bleu? "
@@ -150,8 +150,8 @@ def rewriting(run: FinishedRun) -> Table:
 
 
 def _rewriting(run: FinishedRun) -> Iterator[Record]:
-    for system, found in all_measures(run, "rewriting").items():
-        for other, pair in found["bilingual"].items():
+    for system, figures in all_measures(run, "rewriting").items():
+        for other, pair in figures["bilingual"].items():
             for name, sides in pair["variants"].items():
                 for side in ("bilingual", "monolingual"):
                     of = {"bilingual": other, "monolingual": system, "variant": name, "side": side}
@@ -165,10 +165,10 @@ def _rewriting(run: FinishedRun) -> Iterator[Record]:
 def rewritten(run: FinishedRun) -> Table:
     """Return the paraphrases of chosen references by a rewriter (ParaBank, Table 7)."""
     rows = [
-        {"system": system, "reference": each["reference"], "paraphrase": paraphrase}
-        for system, found in all_measures(run, "rewriting").items()
-        for each in found["examples"]
-        for paraphrase in each["paraphrases"]
+        {"system": system, "reference": example["reference"], "paraphrase": paraphrase}
+        for system, figures in all_measures(run, "rewriting").items()
+        for example in figures["examples"]
+        for paraphrase in example["paraphrases"]
     ]
     return Table("system reference paraphrase", rows)
 
@@ -181,9 +181,9 @@ def statistics(run: FinishedRun) -> Table:
     """
     rows = [
         {"system": system, **figure}
-        for system, each in all_measures(run, "statistics").items()
+        for system, figures in all_measures(run, "statistics").items()
         for part in ("sides", "difference", "columns", "correlations")
-        for figure in _leaves(each[part], part)
+        for figure in _leaves(figures[part], part)
     ]
     return Table("system figure value deviation? count?", rows)
 
@@ -194,16 +194,16 @@ def _leaves(value: Any, name: str) -> Iterator[Record]:
     elif "mean" in value:
         yield {"figure": name, "value": value["mean"], **value}
     else:
-        for key, each in value.items():
-            yield from _leaves(each, f"{name}.{key}")
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{name}.{key}")
 
 
 def bins(run: FinishedRun) -> Table:
     """Return pairs and trigram overlap by bins of a paraphrase score (ParaNMT-50M, Table 3)."""
     rows = [
         {"system": system, "column": column, **part}
-        for system, each in all_measures(run, "statistics").items()
-        for column, parts in each["bins"].items()
+        for system, figures in all_measures(run, "statistics").items()
+        for column, parts in figures["bins"].items()
         for part in parts
     ]
     columns = "system column up_to=to pairs=count overlap_3=mean deviation"
@@ -213,9 +213,9 @@ def bins(run: FinishedRun) -> Table:
 def classifiers(run: FinishedRun) -> Table:
     """Return how well classifiers tell references from paraphrases (BT17, Table 8)."""
     rows = [
-        {"system": system, "column": name, **each}
-        for system, found in all_measures(run, "statistics").items()
-        for name, each in found["classifiers"].items()
+        {"system": system, "column": name, **accuracies}
+        for system, figures in all_measures(run, "statistics").items()
+        for name, accuracies in figures["classifiers"].items()
     ]
     columns = "system column data pairs accuracy references paraphrases negatives l2"
     return Table(columns, rows)
@@ -228,10 +228,10 @@ def bounds(run: FinishedRun) -> Table:
     bound is such a quantile.
     """
     rows: list[Record] = []
-    for system, each in all_measures(run, "bounds").items():
-        own = {part["max_sum"]: part["quantile"] for part in each["own"]["all"]["quantiles"]}
-        for bound in each["bounds"]:
-            share = mean(100.0 * bound["kept"], each["candidates"])
+    for system, figures in all_measures(run, "bounds").items():
+        own = {part["max_sum"]: part["quantile"] for part in figures["own"]["all"]["quantiles"]}
+        for bound in figures["bounds"]:
+            share = mean(100.0 * bound["kept"], figures["candidates"])
             quantile = own.get(bound["max_sum"])
             rows.append({**bound, "system": system, "quantile": quantile, "share": share})
     columns = "system quantile max_sum kept share references one_minus_bleu"
@@ -241,14 +241,20 @@ def bounds(run: FinishedRun) -> Table:
 def answers(run: FinishedRun) -> Table:
     """Return how many paraphrases are right answers: a row for all ranks, and one for each."""
     rows: list[Record] = []
-    for system, each in all_measures(run, "answers").items():
-        ranks, of = each["by_rank"], {"system": system, **each}
+    for system, figures in all_measures(run, "answers").items():
+        ranks, of = figures["by_rank"], {"system": system, **figures}
         counts = ("right", "paraphrases")
-        total = {name: sum(found[name] for found in ranks.values()) for name in counts}
-        rows.append({**of, "rank": None, "of_rank": total, "all_ranks": each})
+        total = {name: sum(of_rank[name] for of_rank in ranks.values()) for name in counts}
+        rows.append({**of, "rank": None, "of_rank": total, "all_ranks": figures})
         rows += [
-            {**of, "rank": rank, "of_rank": found, "precision": found["share"], "all_ranks": None}
-            for rank, found in ranks.items()
+            {
+                **of,
+                "rank": rank,
+                "of_rank": of_rank,
+                "precision": of_rank["share"],
+                "all_ranks": None,
+            }
+            for rank, of_rank in ranks.items()
         ]
     columns = (
         "system prompts found rank right=of_rank.right paraphrases=of_rank.paraphrases precision "
@@ -264,9 +270,9 @@ def ratings(run: FinishedRun) -> Table:
     As ParaBank 2, Table 1.
     """
     rows = [
-        {**row, "system": system, "row": name, "references": each["references"]}
-        for system, each in all_measures(run, "ratings").items()
-        for name, row in rating_rows(each["figures"])
+        {**row, "system": system, "row": name, "references": of_system["references"]}
+        for system, of_system in all_measures(run, "ratings").items()
+        for name, row in rating_rows(of_system["figures"])
     ]
     columns = (
         f"system row references pairs rated {_PEOPLE} one_minus_bleu intersection_over_union? "
@@ -279,8 +285,8 @@ def ratings_by_length(run: FinishedRun) -> Table:
     """Return what people say of all pairs by the length of the reference (ParaBank, Table 4)."""
     rows = [
         {"system": system, **part}
-        for system, each in all_measures(run, "ratings").items()
-        for part in (each["figures"] or {"by_length": []})["by_length"]
+        for system, of_system in all_measures(run, "ratings").items()
+        for part in (of_system["figures"] or {"by_length": []})["by_length"]
     ]
     return Table("system from to pairs rated similarity grammatical", rows)
 
@@ -292,9 +298,9 @@ def variant_ratings(run: FinishedRun) -> Table:
     """
     rows = [
         {**part, "system": system, "variant": name}
-        for system, each in all_measures(run, "ratings").items()
-        for name, found in each.get("variants", {}).items()
-        for part in [found, *found["exact_lengths"]]
+        for system, figures in all_measures(run, "ratings").items()
+        for name, of_variant in figures.get("variants", {}).items()
+        for part in [of_variant, *of_variant["exact_lengths"]]
     ]
     columns = f"system variant tokens=length? pairs rated {_PEOPLE}"
     return Table(columns, rows)

@@ -55,12 +55,12 @@ def _collect(config: dict[str, Any], output: Path) -> None:
 def read_collected(path: Path) -> list[TaskData]:
     """Return the tasks of a table that `collect` wrote, after checking it."""
     record = verify(path)
-    found: dict[str, dict[str, list[Row]]] = {}
+    by_task: dict[str, dict[str, list[Row]]] = {}
     for row in read_rows(path, TransferRow):
-        rows = found.setdefault(row["task"], {}).setdefault(row["part"], [])
+        rows = by_task.setdefault(row["task"], {}).setdefault(row["part"], [])
         rows.append(Row(row["label"], row["first"], row["second"]))
-    told = record["extra"]["tasks"]
-    return [TaskData(name, parts, told[name]["latin1"]) for name, parts in found.items()]
+    known = record["extra"]["tasks"]
+    return [TaskData(name, parts, known[name]["latin1"]) for name, parts in by_task.items()]
 
 
 main = command(collect)

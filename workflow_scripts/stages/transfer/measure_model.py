@@ -85,16 +85,16 @@ def tested(
     seconds = time.process_time() - started
     print(f"transfer: {data.task}: {seconds:.1f} seconds of processor time", file=sys.stderr)
     if path:
-        grades = [None if np.isnan(each) else float(each) for each in answered.found]
+        grades = [None if np.isnan(grade) else float(grade) for grade in answered.found]
         write_json(path, sealed({**answered._asdict(), "found": grades}))
     return answered
 
 
 def _known(path: Path) -> Answers | None:
     try:
-        kept = read_sealed(path)
-        predicted = np.array([np.nan if each is None else each for each in kept["found"]])
-        return Answers(predicted, kept["development"], kept["chosen"], kept["score"])
+        record = read_sealed(path)
+        predicted = np.array([np.nan if grade is None else grade for grade in record["found"]])
+        return Answers(predicted, record["development"], record["chosen"], record["score"])
     except (OSError, ValueError, KeyError):
         return None  # there is none, or it is damaged: it is made again
 
@@ -164,7 +164,7 @@ def main(argv: list[str] | None = None) -> None:
     limit_threads()
     tasks = read_tasks(options.data, options.tasks)
     representation = _representation(options, tasks)
-    found = {
+    by_task = {
         data.task: over_seeds(
             [
                 figures(
@@ -179,9 +179,9 @@ def main(argv: list[str] | None = None) -> None:
     print(
         json.dumps(
             {
-                "tasks": found,
+                "tasks": by_task,
                 "data": {data.task: described(data) for data in tasks},
-                "missing": missing(found),
+                "missing": missing(by_task),
             },
             indent=2,
         )

@@ -153,8 +153,8 @@ def _cross_validated(
 ) -> tuple[float, float]:
     """Return the best value of a grid and its accuracy x 100, the mean of the folds."""
     scores = [
-        _scores(_rows(part, kept), _rows(part, left), settings, grid, classes)
-        for kept, left in _splits(part, settings, seed)
+        _scores(_rows(part, trained_on), _rows(part, held_out), settings, grid, classes)
+        for trained_on, held_out in _splits(part, settings, seed)
     ]
     return _best(np.mean(scores, axis=0), grid)
 
@@ -180,13 +180,13 @@ def _folds(part: Part, settings: Settings, classes: int) -> Answers:
     grid = _grid(settings)
     predicted = np.empty(len(part[1]), np.int64)
     chosen, development, scores = [], [], []
-    for kept, left in _splits(part, settings, FOLD_SEED):
-        train, tested = _rows(part, kept), _rows(part, left)
+    for trained_on, held_out in _splits(part, settings, FOLD_SEED):
+        train, tested = _rows(part, trained_on), _rows(part, held_out)
         value, score = _cross_validated(train, settings, FOLD_SEED, grid, classes)
-        predicted[left] = _final(train, tested, value, settings, classes)
+        predicted[held_out] = _final(train, tested, value, settings, classes)
         chosen.append(value)
         development.append(score)
-        scores.append(round(100 * float(np.mean(predicted[left] == tested[1])), 2))
+        scores.append(round(100 * float(np.mean(predicted[held_out] == tested[1])), 2))
     mean = round(float(np.mean(development)), 2)
     return Answers(predicted.astype(np.float64), mean, chosen, round(float(np.mean(scores)), 2))
 

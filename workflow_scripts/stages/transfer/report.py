@@ -16,30 +16,30 @@ def transfer_tasks(run: FinishedRun) -> dict[str, Any] | None:
     """Return the models by task (as ParaNMT-50M's supplement), gains of training, the tasks."""
     if not run.has("transfer", results.TASKS_UNIT):
         return None
-    told, found = results.tasks(run), results.tested(run)
-    names = list(told["tasks"])
+    known, models = results.tasks(run), results.tested(run)
+    names = list(known["tasks"])
     return {
-        "tasks": {name: {"title": TASKS[name].title, **told["tasks"][name]} for name in names},
-        "missing": told["missing"],
-        "settings": found[0].by_seed[0]["config"],
+        "tasks": {name: {"title": TASKS[name].title, **known["tasks"][name]} for name in names},
+        "missing": known["missing"],
+        "settings": models[0].by_seed[0]["config"],
         "rows": [
             {
-                "name": each.name,
-                "training_set": each.training_set,
-                "state": each.state,
-                "cells": {name: _cell(each, name) for name in names},
-                "mean": _mean(each, names),
+                "name": model.name,
+                "training_set": model.training_set,
+                "state": model.state,
+                "cells": {name: _cell(model, name) for name in names},
+                "mean": _mean(model, names),
             }
-            for each in found
+            for model in models
         ],
         "gains": [
             {**row, "cells": {name: row["gain"].get(name) for name in names}}
-            for row in _gains(found)
+            for row in _gains(models)
         ],
         "seen": [
-            {"name": each.name, "training_set": each.training_set, **each.by_seed[0]["seen"]}
-            for each in found
-            if each.state == "trained"
+            {"name": model.name, "training_set": model.training_set, **model.by_seed[0]["seen"]}
+            for model in models
+            if model.state == "trained"
         ],
     }
 
@@ -59,36 +59,36 @@ def _mean(one: Tested, names: list[str]) -> float:
     return round(fmean(fmean(one.values(name)) for name in names), _DIGITS)
 
 
-def _gains(found: list[Tested]) -> list[dict[str, Any]]:
+def _gains(models: list[Tested]) -> list[dict[str, Any]]:
     """Return the gain of training of each seed's model, by task."""
     return [
         {
-            "name": each.name,
-            "training_set": each.training_set,
+            "name": model.name,
+            "training_set": model.training_set,
             "seed": result["config"]["repetition"],
             "gain": result["gain"],
         }
-        for each in found
-        if each.state == "trained"
-        for result in each.by_seed
+        for model in models
+        if model.state == "trained"
+        for result in model.by_seed
     ]
 
 
 def transfer(run: FinishedRun) -> Table:
     """Return every model in every task; an interval stands where the embedding has one seed."""
-    told = results.tasks(run)["tasks"]
+    tasks = results.tasks(run)["tasks"]
     rows = [
         {
-            **each.by_seed[0]["states"][each.state][task],
-            **each._asdict(),
-            **_cell(each, task),
+            **model.by_seed[0]["states"][model.state][task],
+            **model._asdict(),
+            **_cell(model, task),
             "task": task,
             "rows": data["rows"][TASKS[task].test],
-            "seeds": len(each.by_seed),
-            "development": _rounded_mean(each.values(task, "development")),
+            "seeds": len(model.by_seed),
+            "development": _rounded_mean(model.values(task, "development")),
         }
-        for each in results.tested(run)
-        for task, data in told.items()
+        for model in results.tested(run)
+        for task, data in tasks.items()
     ]
     columns = "model=name training_set state task metric rows seeds value=mean deviation low high"
     return Table(f"{columns} development", rows)
@@ -101,16 +101,16 @@ def _rounded_mean(values: list[float]) -> float | None:
 def transfer_gains(run: FinishedRun) -> Table:
     """Return what training gained in each task, by seed, with 95 % intervals."""
     tasks = results.tasks(run)["tasks"]
-    found = _gains(results.tested(run))
-    rows = [{**each, "task": task, "gain": each["gain"][task]} for each in found for task in tasks]
+    gains = _gains(results.tested(run))
+    rows = [{**row, "task": task, "gain": row["gain"][task]} for row in gains for task in tasks]
     ends = "gain=gain.value low=gain.low high=gain.high"
     return Table(f"model=name training_set seed task {ends}", rows)
 
 
 def transfer_data(run: FinishedRun) -> Table:
     """Return the tasks: rows by part, repetitions, and the rows that a training set has."""
-    found = [each for each in results.tested(run) if each.state == "trained"]
-    sets = {each.training_set: each.by_seed[0]["seen"] for each in found}
+    trained = [model for model in results.tested(run) if model.state == "trained"]
+    sets = {model.training_set: model.by_seed[0]["seen"] for model in trained}
     rows = [
         {**data, "task": task, "training_set": name, "seen": seen and seen[task]}
         for task, data in results.tasks(run)["tasks"].items()

@@ -178,7 +178,9 @@ def encoder(
         table = _kept(work / f"vectors-{name}.npy", representation, sentences)
     size = _size(table) if scaled else np.float32(1)
     places = {sentence: place for place, sentence in enumerate(sentences)}
-    return lambda wanted: np.asarray(table[[places[each] for each in wanted]] / size, np.float32)
+    return lambda wanted: np.asarray(
+        table[[places[sentence] for sentence in wanted]] / size, np.float32
+    )
 
 
 def _size(table: Floats) -> np.float32:

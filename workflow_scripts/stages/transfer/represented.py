@@ -56,13 +56,13 @@ def seen(tasks: Sequence[TaskData], pairs: Path) -> dict[str, int]:
         data.task: [{key(text) for text in (row.first, row.second) if text} for row in data.tested]
         for data in tasks
     }
-    wanted = {each for rows in keys.values() for row in rows for each in row}
+    wanted = {sentence for rows in keys.values() for row in rows for sentence in row}
     verify(pairs)
     known = {
-        each
+        sentence
         for row in read_rows(pairs, TrainingPairRow)
-        for each in (key(row["reference"]), key(row["paraphrase"]))
-        if each in wanted
+        for sentence in (key(row["reference"]), key(row["paraphrase"]))
+        if sentence in wanted
     }
     return {task: sum(not row.isdisjoint(known) for row in rows) for task, rows in keys.items()}
 
@@ -82,7 +82,7 @@ def test(
         work: folder in which vectors and answers are kept until the unit is finished.
     """
     drawn = config["bootstrap"], config["seed"]
-    found: dict[str, dict[str, Any]] = {state: {} for state in representations}
+    reached: dict[str, dict[str, Any]] = {state: {} for state in representations}
     gains = {}
     for data in tasks:
         by_state: dict[str, list[Answers]] = {}
@@ -96,11 +96,11 @@ def test(
                 )
                 for seed in config["seeds"]
             ]
-            each = [figures(data, answers, *drawn) for answers in by_state[state]]
-            found[state][data.task] = over_seeds(each)
+            of_seeds = [figures(data, answers, *drawn) for answers in by_state[state]]
+            reached[state][data.task] = over_seeds(of_seeds)
         if "untrained" in by_state:
             gains[data.task] = gain(data, by_state["trained"], by_state["untrained"], *drawn)
-    return {"states": found, "gain": gains}
+    return {"states": reached, "gain": gains}
 
 
 def test_representation(

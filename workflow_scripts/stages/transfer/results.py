@@ -26,23 +26,23 @@ class Tested(NamedTuple):
 
     def values(self, task: str, key: str = "value") -> list[float]:
         """Return a figure of a task, one for each seed of the embedding; none if it is unknown."""
-        found = [each["states"][self.state][task].get(key) for each in self.by_seed]
-        return [value for value in found if value is not None]
+        figures = [of_seed["states"][self.state][task].get(key) for of_seed in self.by_seed]
+        return [value for value in figures if value is not None]
 
 
 def tasks(run: FinishedRun) -> dict[str, Any]:
     """Return what is told of the run's tasks: `tasks` by name, and those that are `missing`."""
-    told = verify(run.folder("transfer", TASKS_UNIT) / "sentences.json")["extra"]
+    extra = verify(run.folder("transfer", TASKS_UNIT) / "sentences.json")["extra"]
     # Records have sorted keys.
-    tasks = {name: told["tasks"][name] for name in TASKS if name in told["tasks"]}
+    tasks = {name: extra["tasks"][name] for name in TASKS if name in extra["tasks"]}
     for name, task in tasks.items():
         task["rows"] = {part: task["rows"][part] for part in TASKS[name].files}
-    return {**told, "tasks": tasks}
+    return {**extra, "tasks": tasks}
 
 
 def tested(run: FinishedRun) -> list[Tested]:
     """Return all that was tested, in the order of the configuration; seeds are put together."""
-    found: dict[tuple[str, str, str], Tested] = {}
+    by_key: dict[tuple[str, str, str], Tested] = {}
     for instance in run.instances("transfer"):
         if instance == TASKS_UNIT:
             continue
@@ -51,5 +51,5 @@ def tested(run: FinishedRun) -> list[Tested]:
         name, training_set = config.get("entry", instance), config.get("training_set", "")
         for state in result["states"]:
             key = (name, training_set, state)
-            found.setdefault(key, Tested(*key, [])).by_seed.append(result)
-    return list(found.values())
+            by_key.setdefault(key, Tested(*key, [])).by_seed.append(result)
+    return list(by_key.values())

@@ -219,7 +219,7 @@ def _mrpc(path: Path, lines: Sequence[str]) -> Iterator[Row]:
 
 
 def _sick(path: Path, lines: Sequence[str], grades: bool) -> Iterator[Row]:
-    header = tuple(each.strip() for each in lines[0].split("\t")) if lines else ()
+    header = tuple(name.strip() for name in lines[0].split("\t")) if lines else ()
     if header[: len(_SICK_COLUMNS)] != _SICK_COLUMNS:
         raise InputError(
             f"{path}: its first line does not name the columns {', '.join(_SICK_COLUMNS)}, in this "

@@ -54,9 +54,9 @@ class Transfer(Stage):
         entries = self.block["embeddings"]
         every = embeddings(self.config, training_sets(self.config))
         return {
-            name: each
-            for name, each in every.items()
-            if entries is None or each["entry"] in entries
+            name: settings
+            for name, settings in every.items()
+            if entries is None or settings["entry"] in entries
         }
 
     @cached_property
@@ -125,7 +125,7 @@ class Transfer(Stage):
         settings, inputs = self.settings(instance), self.inputs(instance)
         if instance == TASKS_UNIT:
             data = self.config["data"]
-            hashes = [[os.path.relpath(path, data), each] for path, each in inputs.items()]
+            hashes = [[os.path.relpath(path, data), sha256] for path, sha256 in inputs.items()]
             return {**settings, "data": hashes}
         if "vectors" in settings:
             return {**settings, "vectors": inputs[settings["vectors"]]}
@@ -136,7 +136,7 @@ class Transfer(Stage):
 
     def inputs(self, instance: str) -> dict[str, str]:
         if instance == TASKS_UNIT:
-            files = {file for each in self._task_files().values() for file in each}
+            files = {file for of_task in self._task_files().values() for file in of_task}
             return {path: self.sha256(path, "transfer.data") for path in sorted(files)}
         if self.kinds[instance] == VECTORS:
             (path,) = located(self.config, [self.block["vectors"][instance]])
@@ -146,10 +146,10 @@ class Transfer(Stage):
 
     def _task_files(self) -> dict[str, list[str]]:
         """Return the files of each task that is tested."""
-        found = chosen(located(self.config, self.block["data"]), self.block["tasks"])
+        by_task = chosen(located(self.config, self.block["data"]), self.block["tasks"])
         return {
             task: [str(file) for files in parts.values() for file in files]
-            for task, parts in found.items()
+            for task, parts in by_task.items()
         }
 
     def encoder_files(self, instance: str) -> dict[str, str]:

@@ -44,7 +44,7 @@ def figures(data: TaskData, answers: Answers, samples: int, seed: int) -> dict[s
     value = _pearson if graded else _accuracy
     sums = block_sums(data, answers)
     own = float(value(sums.sum(axis=0, keepdims=True))[0])
-    found = {
+    reached = {
         "metric": "pearson" if graded else "accuracy",
         "value": round(own if answers.score is None else answers.score, _DIGITS),
         **_rounded(interval(drawn(data, answers, samples, seed))),
@@ -55,10 +55,10 @@ def figures(data: TaskData, answers: Answers, samples: int, seed: int) -> dict[s
         ranks = np.stack(_products(stats.rankdata(gold), stats.rankdata(answers.found)))
         rho = float(_pearson(ranks.sum(axis=1)[None])[0])
         error = float(np.mean((gold - answers.found) ** 2))
-        found |= {"spearman": round(rho, _DIGITS), "mean_squared_error": error}
+        reached |= {"spearman": round(rho, _DIGITS), "mean_squared_error": error}
     if task.form == MRPC:
-        found["f1"] = round(_f1(gold, answers.found), _DIGITS)
-    return found
+        reached["f1"] = round(_f1(gold, answers.found), _DIGITS)
+    return reached
 
 
 def drawn(data: TaskData, answers: Answers, samples: int, seed: int) -> Sums:
@@ -87,14 +87,14 @@ def gain(
     Returns:
         `value`, `low` and `high`, of the means of the seeds; None where a grade was not learnt.
     """
-    if any(np.isnan(each.found).any() for each in (*better, *worse)):
+    if any(np.isnan(of_seed.found).any() for of_seed in (*better, *worse)):
         return None
     both = [
-        np.mean([figures(data, each, 1, seed)["value"] for each in answers])
+        np.mean([figures(data, of_seed, 1, seed)["value"] for of_seed in answers])
         for answers in (better, worse)
     ]
     one, other = (
-        np.mean([drawn(data, each, samples, seed) for each in answers], axis=0)
+        np.mean([drawn(data, of_seed, samples, seed) for of_seed in answers], axis=0)
         for answers in (better, worse)
     )
     return {"value": round(float(both[0] - both[1]), _DIGITS), **_rounded(interval(one - other))}
@@ -108,14 +108,14 @@ def block_sums(data: TaskData, answers: Answers) -> Sums:
         sums of x, y, x², y² and xy.
     """
     gold = np.array([row.label for row in data.tested], np.float64)
-    found = answers.found
+    predicted = answers.found
     if TASKS[data.task].kind == RELATEDNESS:
-        columns = _products(gold, found)
+        columns = _products(gold, predicted)
     else:
-        columns = [np.ones(len(gold)), (gold == found).astype(np.float64)]
+        columns = [np.ones(len(gold)), (gold == predicted).astype(np.float64)]
     blocks = min(len(gold), BLOCKS)
     place = np.arange(len(gold)) % blocks
-    return np.stack([np.bincount(place, each, blocks) for each in columns], axis=1)
+    return np.stack([np.bincount(place, column, blocks) for column in columns], axis=1)
 
 
 def _products(x: Sums, y: Sums) -> list[Sums]:
@@ -134,9 +134,9 @@ def _pearson(sums: Sums) -> Sums:
     return np.divide(100 * (count * xy - x * y), spread, out=np.zeros(len(sums)), where=spread > 0)
 
 
-def _f1(gold: Sums, found: Sums) -> float:
-    both = float(np.sum((gold == 1) & (found == 1)))
-    either = float(np.sum(gold == 1) + np.sum(found == 1))
+def _f1(gold: Sums, predicted: Sums) -> float:
+    both = float(np.sum((gold == 1) & (predicted == 1)))
+    either = float(np.sum(gold == 1) + np.sum(predicted == 1))
     return 200 * both / either if either else 0.0
 
 

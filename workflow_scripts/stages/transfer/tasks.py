@@ -102,7 +102,7 @@ def found(folders: Iterable[str | Path]) -> dict[str, dict[str, list[Path]]]:
                 part: [root / task.folder / name for name in names]
                 for part, names in task.files.items()
             }
-            listed = [file for each in files.values() for file in each]
+            listed = [file for of_part in files.values() for file in of_part]
             absent = [file for file in listed if not file.is_file()]
             if len(absent) == len(listed):
                 continue
