@@ -24,6 +24,7 @@ SLOW = {
 LOADED = {
     "sacremoses": "clean.shard evaluate.run_answers",
     "huggingface_hub": "corpus.hub",
+    "pandas": "evaluate.system_ratings",
     "torch": "dual_filter.pair_scores encoder.masked encoder.tasks.comparison evaluate.rewriting"
     " filter.classify filter.embedding_score filter.feature_values filter.train_classifier"
     " generate.candidates rewrite.measure rewrite.measure_control rewrite.parses rewrite.repair"

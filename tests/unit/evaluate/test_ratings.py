@@ -1,6 +1,7 @@
 """What people say of a system's paraphrases, its ranks, and the oracle systems."""
 
 import json
+import math
 
 import pytest
 
@@ -10,12 +11,7 @@ from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.stages.evaluate import system_ratings, tables
 from workflow_scripts.stages.evaluate.stage import _ANNOTATORS
-from workflow_scripts.stages.evaluate.system_ratings import (
-    Rated,
-    RatedReference,
-    of_pairs,
-    rated_reference,
-)
+from workflow_scripts.stages.evaluate.system_ratings import of_pairs, rated_pairs, rows_of
 from workflow_scripts.stages.evaluate.system_ratings import summary as summary_of
 from workflow_scripts.stages.judge.annotators import MAX_FAILED_CONTROLS, MIN_JUDGMENTS
 from workflow_scripts.stages.judge.rating_file import COLUMNS, Rating
@@ -24,17 +20,39 @@ from workflow_scripts.stages.judge.ratings import aggregate
 BEST = 5
 
 
-def reference(*scores, listed=None, text="the old dog sleeps in the house"):
+class Reference:
     """A reference whose paraphrases have these scores; None: flagged as nonsense, no score."""
-    rated = [
-        Rated(rank, f"{text} {rank}", score, score is not None)
-        for rank, score in enumerate(scores, start=1)
-    ]
-    return RatedReference(text, listed or len(scores), rated)
+
+    def __init__(self, *scores, listed=None, text="the old dog sleeps in the house"):
+        self.text, self.scores, self.listed = text, scores, listed or len(scores)
+
+    def row_and_said(self, identifier):
+        texts = [f"{self.text} {rank}" for rank in range(1, self.listed + 1)]
+        row = {
+            **{"id": identifier, "reference": self.text},
+            "paraphrases": [{"text": text} for text in texts],
+        }
+        said = {
+            (identifier, text): {
+                "similarity": math.nan if score is None else score,
+                "grammatical": score is not None,
+            }
+            for text, score in zip(texts, self.scores, strict=False)
+        }
+        return row, said
 
 
-def ranks(found):
-    return [each and each.rank for each in (found.highest(), found.median(), found.lowest())]
+def table(*references):
+    rows, said = zip(
+        *(each.row_and_said(f"c:{n}") for n, each in enumerate(references)), strict=True
+    )
+    return rated_pairs(rows, {key: of for each in said for key, of in each.items()}, 9)
+
+
+def rank_of(row):
+    """The rank of the one paraphrase of a row; None if it has none."""
+    (rank,) = row["rank"].tolist() or [None]
+    return rank
 
 
 @pytest.mark.parametrize(
@@ -52,19 +70,21 @@ def ranks(found):
     ],
 )
 def test_oracles_take_a_paraphrase_by_its_score(scores, chosen):
-    assert ranks(reference(*scores)) == chosen
+    rows = rows_of(table(Reference(*scores)), BEST)
+    assert [rank_of(rows[name]) for name in ("max", "median", "min")] == chosen
 
 
 def test_a_rank_beyond_the_last_repeats_it():
-    two = reference(90, 50)
-    assert [two.at(rank).rank for rank in (1, 2, 3, 5)] == [1, 2, 2, 2]
+    two = rows_of(table(Reference(90, 50)), BEST)
+    assert [rank_of(two[rank]) for rank in (1, 2, 3, 5)] == [1, 2, 2, 2]
     # The last one was not rated: it is not the one before.
-    unrated = reference(90, listed=2)
-    assert [unrated.at(rank) for rank in (2, 3)] == [None, None]
+    unrated = rows_of(table(Reference(90, listed=2)), BEST)
+    assert [rank_of(unrated[rank]) for rank in (2, 3)] == [None, None]
 
 
 def test_figures_of_all_pairs_ranks_and_oracles():
-    found = summary_of([reference(90, 50), reference(None, 40, text="a b c")], 3, 50, 1)
+    references = Reference(90, 50), Reference(None, 40, text="a b c")
+    found = summary_of(table(*references), 3, 50, 1)
     shown = {
         name: (row["similarity"], row["grammatical"], row["pairs"], row["rated"])
         for name, row in [
@@ -90,8 +110,8 @@ def test_figures_of_all_pairs_ranks_and_oracles():
 
 
 def test_intervals_are_of_references():
-    many = [reference(float(10 * (n % 10)), 50.0) for n in range(200)]
-    found = summary_of(many, 2, 300, 1)
+    many = [Reference(float(10 * (n % 10)), 50.0) for n in range(200)]
+    found = summary_of(table(*many), 2, 300, 1)
     first, second = (each["interval"]["similarity"] for each in found["ranks"])
     assert first["low"] < 45 < first["high"]
     assert second == {"low": 50.0, "high": 50.0}
@@ -112,10 +132,11 @@ def test_a_rating_belongs_to_the_text_whatever_system_it_names():
             Rating("a", "c:2", "2", ("other",), "Unrated.", None, 10.0, 2),
         ]
     )
-    found = rated_reference(row, given, BEST)
-    assert found == RatedReference("A text.", 3, [Rated(1, "Same.", 70.0, False)])
-    assert rated_reference({**row, "id": "c:3"}, given, BEST) is None
-    assert rated_reference(row, given, 1).listed == 1
+    columns = ["text", "listed", "rank", "paraphrase", "similarity", "grammatical"]
+    found = rated_pairs([row], given, BEST)[columns]
+    assert found.to_numpy().tolist() == [["A text.", 3, 1, "Same.", 70.0, False]]
+    assert rated_pairs([{**row, "id": "c:3"}], given, BEST).empty
+    assert rated_pairs([row], given, 1)["listed"].tolist() == [1]
 
 
 def test_who_counts_is_the_same_as_in_the_command():

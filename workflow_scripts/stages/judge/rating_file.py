@@ -4,7 +4,6 @@ A file is UTF-8 with a header, tab separated, without quotes. A row is one perso
 paraphrase of one reference. docs/annotate.md has the columns; others may stand beside them.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,17 +148,3 @@ def reference_texts(ratings: Sequence[Rating]) -> dict[str, str]:
     controls = {each.reference: each.paraphrase for each in ratings if each.control}
     given = {each.reference: each.reference_text for each in ratings if each.reference_text}
     return controls | given
-
-
-def by_pair(ratings: Sequence[Rating]) -> dict[str, dict[Pair, list[Rating]]]:
-    """Return the ratings of each system's pairs, without the controls' system.
-
-    A pair that several systems gave is a pair of each of them.
-    """
-    found: dict[str, dict[Pair, list[Rating]]] = defaultdict(lambda: defaultdict(list))
-    for rating in ratings:
-        pair = Pair(rating.reference, rating.length, rating.paraphrase)
-        for system in rating.systems:
-            if system != CONTROL:
-                found[system][pair].append(rating)
-    return {system: dict(pairs) for system, pairs in found.items()}

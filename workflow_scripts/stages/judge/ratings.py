@@ -8,11 +8,12 @@ See docs/annotate.md.
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from workflow_scripts.core.cli import count, run
@@ -29,90 +30,88 @@ from workflow_scripts.stages.judge.annotators import (
 from workflow_scripts.stages.judge.rating_file import (
     CONTROL,
     GRAMMATICAL,
-    Pair,
     Rating,
-    by_pair,
     read_ratings,
 )
 
 BOOTSTRAP = 1000
-# The sums of a reference that all figures follow from.
-_SCORE, _SCORED, _CLEAN, _PAIRS = range(4)
+# A pair is one of each system that gave it. The length is the reference's.
+_PAIR_OF_SYSTEM = ("systems", "reference", "length", "paraphrase")
 
 
-def similarity(ratings: Sequence[Rating]) -> float | None:
-    """Return the mean score of a pair's ratings; None if none has a score."""
-    scores = [each.score for each in ratings if each.score is not None]
-    return sum(scores) / len(scores) if scores else None
+def come_to(ratings: Iterable[Rating], keys: Sequence[str]) -> pd.DataFrame:
+    """Return what the ratings of each pair come to; a pair that comes first stands first.
+
+    Args:
+        ratings: of any pairs.
+        keys: fields of a rating that tell pairs apart. With `systems` a pair is one of each system
+            that gave it, and controls are none.
+
+    Returns:
+        The columns `keys`; `similarity`, the mean score, NaN if nobody gave one; and `grammatical`,
+        whether nobody found the paraphrase ungrammatical or nonsensical (ParaBank, 5.5).
+    """
+    table = pd.DataFrame(map(vars, ratings), columns=[*keys, "score", "grammar"])
+    if "systems" in keys:
+        table = table.explode("systems")
+        table = table[table["systems"] != CONTROL]
+    pairs = table.groupby([*keys], sort=False, as_index=False).agg(
+        similarity=("score", mean_known), grammatical=("grammar", "min")
+    )
+    return pairs.assign(grammatical=pairs["grammatical"] == GRAMMATICAL)
 
 
-def grammatical(ratings: Sequence[Rating]) -> bool:
-    """Return whether nobody found the paraphrase ungrammatical or nonsensical (ParaBank, 5.5)."""
-    return all(each.grammar == GRAMMATICAL for each in ratings)
+def mean_known(values: pd.Series) -> float:
+    """Return the mean of the numbers that are known, added in their order; NaN without any."""
+    known = values.dropna().tolist()
+    return sum(known) / len(known) if known else np.nan
 
 
-def figures(pairs: Mapping[Pair, Sequence[Rating]]) -> dict[str, Any]:
+def figures(pairs: pd.DataFrame) -> dict[str, Any]:
     """Return the figures of some pairs: means over pairs, each of which is a mean over people.
 
     Returns:
         `similarity`: 0 to 100, None if no pair has a score; `grammatical`: the share of the pairs
         x 100; `pairs`: those with a score.
     """
-    scores = [each for ratings in pairs.values() if (each := similarity(ratings)) is not None]
-    clean = sum(map(grammatical, pairs.values()))
+    scored = int(pairs["similarity"].count())
     return {
-        "similarity": sum(scores) / len(scores) if scores else None,
-        "grammatical": 100 * clean / len(pairs),
-        "pairs": len(scores),
+        "similarity": mean_known(pairs["similarity"]) if scored else None,
+        "grammatical": 100 * int(pairs["grammatical"].sum()) / len(pairs),
+        "pairs": scored,
     }
 
 
 def aggregate(ratings: Sequence[Rating]) -> dict[str, dict[str, Any]]:
     """Return the figures of each system, and of each length of its references in `by_length`."""
-    found = by_pair(ratings)
-    result = {}
-    for system in sorted(found, key=_natural):
-        pairs = found[system]
-        lengths = sorted({pair.length for pair in pairs}, key=_natural)
-        alike = {
-            length: {pair: each for pair, each in pairs.items() if pair.length == length}
-            for length in lengths
-        }
-        result[system] = {
+    return {
+        system: {
             **figures(pairs),
-            "by_length": {length: figures(each) for length, each in alike.items()},
+            "by_length": {length: figures(alike) for length, alike in _groups(pairs, "length")},
         }
-    return result
+        for system, pairs in _groups(come_to(ratings, _PAIR_OF_SYSTEM), "systems")
+    }
 
 
-def _natural(text: str) -> tuple[bool, int, str]:
-    """Numbers first, in their order, then names."""
-    number = text.isascii() and text.isdigit()
-    return (not number, int(text) if number else 0, text)
+def _groups(table: pd.DataFrame, column: str) -> list[tuple[str, pd.DataFrame]]:
+    """Return the rows by what they have in a column: numbers in their order, then names."""
 
+    def order(group: tuple[str, pd.DataFrame]) -> tuple[bool, int, str]:
+        name, _ = group
+        number = name.isascii() and name.isdigit()
+        return (not number, int(name) if number else 0, name)
 
-def add_sums(sums: NDArray[np.float64], score: float | None, clean: bool) -> None:
-    """Add a pair to the sums that `figure_intervals` takes, in place; the shape is (4,).
-
-    Args:
-        sums: those of one reference and one row of figures.
-        score: the mean of the pair's scores; None if it has none.
-        clean: whether nobody found it ungrammatical or nonsensical.
-    """
-    if score is not None:
-        sums[_SCORE] += score
-        sums[_SCORED] += 1
-    sums[_CLEAN] += clean
-    sums[_PAIRS] += 1
+    return sorted(table.groupby(column), key=order)
 
 
 def figure_intervals(
-    sums: NDArray[np.float64], samples: int, seed: int
+    rows: Sequence[pd.DataFrame], references: Sequence[str], samples: int, seed: int
 ) -> list[dict[str, dict[str, float] | None]]:
     """Return 95 % bootstrap intervals over references of rows of figures.
 
     Args:
-        sums: by `add_sums`, shape (references, rows, 4).
+        rows: the pairs of each, as `come_to` gives them.
+        references: all that are drawn from.
         samples: draws. One draw of references serves all rows.
         seed: of the draws.
 
@@ -120,19 +119,19 @@ def figure_intervals(
         Of each row `similarity` and `grammatical`: `low` and `high`; None where a draw has no pair
         that shows the figure.
     """
+    sums = np.zeros((max(len(references), 1), len(rows), 4))
+    for number, pairs in enumerate(rows):
+        scores, clean = pairs["similarity"], pairs["grammatical"]
+        counted = np.column_stack([scores.fillna(0.0), scores.notna(), clean, np.ones(len(pairs))])
+        np.add.at(sums[:, number], pd.Index(references).get_indexer(pairs["reference"]), counted)
     drawn = np.concatenate([*resampled(sums.reshape(len(sums), -1), samples, seed)])
-    drawn = drawn.reshape(samples, -1, 4)
 
-    def ends(row: int, part: int, whole: int, unit: float) -> dict[str, float] | None:
-        counts = drawn[:, row, whole]
-        return interval(unit * drawn[:, row, part] / counts) if counts.all() else None
+    def ends(part: NDArray[np.float64], whole: NDArray[np.float64]) -> dict[str, float] | None:
+        return interval(part / whole) if whole.all() else None
 
     return [
-        {
-            "similarity": ends(row, _SCORE, _SCORED, 1.0),
-            "grammatical": ends(row, _CLEAN, _PAIRS, 100.0),
-        }
-        for row in range(drawn.shape[1])
+        {"similarity": ends(score, scored), "grammatical": ends(100.0 * clean, pairs)}
+        for score, scored, clean, pairs in drawn.reshape(samples, -1, 4).transpose(1, 2, 0)
     ]
 
 
@@ -140,14 +139,10 @@ def intervals(
     ratings: Sequence[Rating], samples: int = BOOTSTRAP, seed: int = 1
 ) -> dict[str, dict[str, dict[str, float] | None]]:
     """Return `figure_intervals` of each system, controls apart."""
-    found = by_pair(ratings)
-    systems = sorted(found, key=_natural)
-    references = {name: row for row, name in enumerate(sorted({r.reference for r in ratings}))}
-    sums = np.zeros((len(references), len(systems), 4))
-    for column, system in enumerate(systems):
-        for pair, each in found[system].items():
-            add_sums(sums[references[pair.reference], column], similarity(each), grammatical(each))
-    return dict(zip(systems, figure_intervals(sums, samples, seed), strict=True))
+    systems = dict(_groups(come_to(ratings, _PAIR_OF_SYSTEM), "systems"))
+    references = sorted({rating.reference for rating in ratings})
+    ends = figure_intervals([*systems.values()], references, samples, seed)
+    return dict(zip(systems, ends, strict=True))
 
 
 def counted(
@@ -168,15 +163,15 @@ def counted(
         InputError: nobody is left, or nobody rated anything but controls.
     """
     without = left_out(ratings, min_judgments, max_failed)
-    kept = [each for each in ratings if each.annotator not in without]
-    if not kept:
+    counting = [rating for rating in ratings if rating.annotator not in without]
+    if not counting:
         raise InputError(
             f"{path}: all {len(without)} annotators are left out ({_reasons(without)}); lower the "
             "bounds, or keep all annotators"
         )
-    if all(set(each.systems) == {CONTROL} for each in kept):
+    if all(set(rating.systems) == {CONTROL} for rating in counting):
         raise InputError(f"{path}: nothing but controls (system {CONTROL}) is rated")
-    return kept, without
+    return counting, without
 
 
 def _reasons(without: Mapping[str, str]) -> str:
@@ -225,21 +220,22 @@ def main(argv: list[str] | None = None) -> None:
         if arguments.keep_all_annotators
         else (arguments.min_judgments, arguments.max_failed_controls)
     )
-    kept, without = counted(arguments.ratings, ratings, *bounds)
+    counting, without = counted(arguments.ratings, ratings, *bounds)
     people = annotators(ratings)
     if without:
         print(
             f"{len(without)} of {len(people)} annotators are left out: {_reasons(without)}",
             file=sys.stderr,
         )
-    result = aggregate(kept)
+    result = aggregate(counting)
     if arguments.details:
         details = {
-            "ratings": len(kept),
-            "agreement": agreement(kept, arguments.seed),
-            "intervals": intervals(kept, seed=arguments.seed),
+            "ratings": len(counting),
+            "agreement": agreement(counting, arguments.seed),
+            "intervals": intervals(counting, seed=arguments.seed),
             "annotators": {
-                name: {**vars(each), "left_out": without.get(name)} for name, each in people.items()
+                name: {**vars(person), "left_out": without.get(name)}
+                for name, person in people.items()
             },
         }
         write_text(arguments.details, json.dumps(details, indent=2) + "\n")
