@@ -1,33 +1,17 @@
 """What representations reached in the transfer tasks, as the report reads it."""
 
-from typing import Any, NamedTuple
+from typing import Any
+
+import pandas as pd
 
 from workflow_scripts.core.files.manifest import read_json, verify
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.stages.transfer.tasks import TASKS
 
 TASKS_UNIT = "tasks"
-
-
-class Tested(NamedTuple):
-    """One representation in one state.
-
-    Attributes:
-        name: the entry of an embedding, or the name of an encoder, of word vectors, of the bag.
-        training_set: of an embedding; else empty.
-        state: `trained`, `untrained` or `given`.
-        by_seed: transfer.json of each seed of the embedding; of others one.
-    """
-
-    name: str
-    training_set: str
-    state: str
-    by_seed: list[dict[str, Any]]
-
-    def values(self, task: str, key: str = "value") -> list[float]:
-        """Return a figure of a task, one for each seed of the embedding; none if it is unknown."""
-        figures = [of_seed["states"][self.state][task].get(key) for of_seed in self.by_seed]
-        return [value for value in figures if value is not None]
+# A representation in one state, whichever seed an embedding has.
+MODEL = ["name", "training_set", "state"]
+_FIGURES = ["metric", "value", "low", "high", "development"]
 
 
 def tasks(run: FinishedRun) -> dict[str, Any]:
@@ -40,16 +24,31 @@ def tasks(run: FinishedRun) -> dict[str, Any]:
     return {**extra, "tasks": tasks}
 
 
-def tested(run: FinishedRun) -> list[Tested]:
-    """Return all that was tested, in the order of the configuration; seeds are put together."""
-    by_key: dict[tuple[str, str, str], Tested] = {}
+def tested(run: FinishedRun) -> pd.DataFrame:
+    """Return a row for each representation, state, seed and task, in the order of the run.
+
+    Returns:
+        `name`, the entry of an embedding, or the name of an encoder, of word vectors, of the bag;
+        `training_set` and `seed` of an embedding, else empty and None; `state` (`trained`,
+        `untrained` or `given`), `task`, `metric`, `value`, `low`, `high`, `development`; `gain` of
+        training; `seen`, the tested rows that a training pair has; and the unit's `settings`.
+    """
+    names, rows = tasks(run)["tasks"], []
     for instance in run.instances("transfer"):
         if instance == TASKS_UNIT:
             continue
         result = read_json(run.folder("transfer", instance) / "transfer.json", "testing")
         config = result["config"]
-        name, training_set = config.get("entry", instance), config.get("training_set", "")
-        for state in result["states"]:
-            key = (name, training_set, state)
-            by_key.setdefault(key, Tested(*key, [])).by_seed.append(result)
-    return list(by_key.values())
+        rows += [
+            {
+                **{"name": config.get("entry", instance), "state": state, "task": task},
+                **{"training_set": config.get("training_set", ""), "settings": config},
+                **{"seed": config.get("repetition"), "gain": result["gain"].get(task)},
+                **{"seen": result["seen"] and result["seen"][task], **of_state[task]},
+            }
+            for state, of_state in result["states"].items()
+            for task in names
+        ]
+    columns = [*MODEL, "seed", "settings", "task", "gain", "seen", *_FIGURES]
+    table = pd.DataFrame(rows, columns=columns, dtype=object)
+    return table.loc[table.groupby(MODEL, sort=False).ngroup().sort_values(kind="stable").index]
