@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from markupsafe import Markup
 from matplotlib.ticker import MaxNLocator
 
@@ -13,6 +15,7 @@ _MOST = 0.95
 _FEW = 0.01
 # The width of a mark's label, as a share of the axis.
 _LABEL = 0.07
+_RANK = ["one_minus_bleu", "interval.low", "interval.high"]
 
 
 def score_histogram(scores: dict[str, Any], max_sum: float | None, system: str) -> Markup:
@@ -69,16 +72,14 @@ def bounds(by_system: dict[str, dict[str, Any]], quantiles: list[dict[str, Any]]
         for number, (system, figures) in enumerate(by_system.items()):
             colour = plot_style.COLOURS[number % len(plot_style.COLOURS)]
             total = max(1, figures["candidates"])
-            shares = [(one["max_sum"], 100 * one["kept"] / total) for one in figures["bounds"]]
-            differences = [
-                (one["max_sum"], one["one_minus_bleu"])
-                for one in figures["bounds"]
-                if one["one_minus_bleu"] is not None and one["kept"] >= _FEW * total
-            ]
-            for axes, points in zip(panels, (shares, differences), strict=True):
-                axes.plot(*_sides(points), color=colour, label=system)
-                used = [point for point in points if point[0] == figures["used"]]
-                axes.plot(*_sides(used), "o", color=colour)
+            table = pd.DataFrame(figures["bounds"], columns=["max_sum", "kept", "one_minus_bleu"])
+            table["share"] = 100 * table["kept"] / total
+            enough = table[table["kept"] >= _FEW * total].dropna(subset="one_minus_bleu")
+            drawn = table[["max_sum", "share"]], enough[["max_sum", "one_minus_bleu"]]
+            for axes, points in zip(panels, drawn, strict=True):
+                axes.plot(*points.to_numpy().T, color=colour, label=system)
+                used = points[points["max_sum"] == figures["used"]]
+                axes.plot(*used.to_numpy().T, "o", color=colour)
         for axes, title in zip(panels, ("candidates kept, %", "1−BLEU of those kept"), strict=True):
             for one in marked:
                 axes.axvline(one["max_sum"], color=plot_style.MARK, linestyle=":", linewidth=0.8)
@@ -109,10 +110,6 @@ def _apart(marked: list[dict[str, Any]], distance: float) -> list[dict[str, Any]
     return chosen
 
 
-def _sides(points: list[tuple[float, float]]) -> tuple[list[float], list[float]]:
-    return [x for x, _ in points], [y for _, y in points]
-
-
 def ranks(groups: dict[str, dict[str, list[dict[str, Any]]]]) -> Markup:
     """Draw 1-BLEU over the ranks with its intervals: a panel for each group of references.
 
@@ -124,21 +121,12 @@ def ranks(groups: dict[str, dict[str, list[dict[str, Any]]]]) -> Markup:
         for axes, (group, systems) in zip(panels, groups.items(), strict=True):
             for number, (system, rows) in enumerate(systems.items()):
                 shift = 0.06 * (number - (len(systems) - 1) / 2)
-                values = [row["one_minus_bleu"] for row in rows]
-                errors = [
-                    [
-                        value - row["interval"]["low"]
-                        for value, row in zip(values, rows, strict=True)
-                    ],
-                    [
-                        row["interval"]["high"] - value
-                        for value, row in zip(values, rows, strict=True)
-                    ],
-                ]
+                table = pd.json_normalize(rows)
+                values, low, high = table[_RANK].to_numpy().T
                 axes.errorbar(
-                    [row["rank"] + shift for row in rows],
+                    table["rank"] + shift,
                     values,
-                    yerr=errors,
+                    yerr=np.array([values - low, high - values]),
                     color=plot_style.COLOURS[number % len(plot_style.COLOURS)],
                     marker="o",
                     markersize=4,
