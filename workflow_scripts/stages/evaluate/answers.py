@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
@@ -105,11 +107,10 @@ def measure(
     """
     f1s, hit, listed = [], 0, 0
     found_weight, weight = 0.0, 0.0
-    ranks: dict[int, list[bool]] = {}
+    rows: list[tuple[int, bool]] = []
     for prompt, right in answers.items():
         keys = [(rank, key(text)) for rank, text in paraphrases.get(prompt, ())]
-        for rank, text in keys:
-            ranks.setdefault(rank, []).append(text in right)
+        rows += [(rank, text in right) for rank, text in keys]
         texts = {text for _, text in keys}
         hits = texts & right.keys()
         won, total = sum(right[text] for text in sorted(hits)), sum(right.values())
@@ -118,19 +119,14 @@ def measure(
         hit, listed = hit + len(hits), listed + len(texts)
         found_weight, weight = found_weight + won, weight + total
     prompts = len(answers)
+    table = pd.DataFrame(rows, columns=["rank", "right"]).astype({"right": int})
+    by_rank = table.groupby("rank")["right"].agg(share="mean", right="sum", paraphrases="size")
     return {
         "precision": _share(hit, listed) if prompts else None,
         "weighted_recall": _share(found_weight, weight) if prompts else None,
         "weighted_macro_f1": sum(f1s) / prompts if prompts else None,
         "distinct_right": hit / prompts if prompts else None,
-        "by_rank": {
-            str(rank): {
-                "share": sum(rights) / len(rights),
-                "right": sum(rights),
-                "paraphrases": len(rights),
-            }
-            for rank, rights in sorted(ranks.items())
-        },
+        "by_rank": {str(rank): row for rank, row in by_rank.to_dict("index").items()},
     }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from workflow_scripts.core.text.normalisation import words
@@ -64,13 +65,9 @@ def entropy(keys: Integers) -> float:
 def repetition(some: Sentences, order: int) -> Floats:
     """Return for each sentence the share of its n-grams that repeat an earlier one; NaN without."""
     keys, owners = ngrams(some, order)
-    sort = np.lexsort((keys, owners))
-    keys, owners = keys[sort], owners[sort]
-    again = (keys[1:] == keys[:-1]) & (owners[1:] == owners[:-1])
-    count = len(some.lengths)
-    repeated = np.bincount(owners[1:][again], minlength=count)
-    total = np.bincount(owners, minlength=count)
-    return np.where(total > 0, repeated / np.maximum(total, 1), np.nan)
+    again = pd.DataFrame({"key": keys, "owner": owners}).duplicated()
+    shares: Floats = again.groupby(owners).mean().reindex(range(len(some.lengths))).to_numpy()
+    return shares
 
 
 def with_long_words(some: Sentences, numbers: dict[str, int], least: int) -> Sentences:

@@ -6,8 +6,10 @@ its counterpart, or the same word: `the teacher`, `the instructor`.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
+
+import pandas as pd
 
 from workflow_scripts.core.statistics.rounding import DECIMALS
 from workflow_scripts.stages.lexicon.measures_data import Pair
@@ -148,42 +150,35 @@ def exact(
         `right`, `precision` of all entries, `precision_known` of the known ones, and the share of
         both sets of synonyms that is among the entries: `recall`, `recall_aligned`.
     """
-    seen: set[Pair] = set()
-    counts = {"known": 0, "right": 0, "right_known": 0, "both": 0, "aligned": 0}
-    found: list[dict[str, Any]] = []
-    last = 0.0
+    scores: dict[Pair, float] = {}
     for pair, score in entries:
-        if pair in seen:
-            continue
-        seen.add(pair)
-        last = score
-        right = synonyms.same(*pair)
-        known = synonyms.known(pair[0]) and synonyms.known(pair[1])
-        counts["known"] += known
-        counts["right"] += right
-        counts["right_known"] += right and known
-        counts["both"] += pair in both
-        counts["aligned"] += pair in aligned
-        if len(seen) in CUTS:
-            found.append(_cut(len(seen), last, counts, len(both), len(aligned)))
-    if seen and len(seen) not in CUTS:
-        found.append(_cut(len(seen), last, counts, len(both), len(aligned)))
-    return {"occurring": len(both), "aligned": len(aligned), "cuts": found}
-
-
-def _cut(
-    entries: int, score: float, counts: Mapping[str, int], both: int, aligned: int
-) -> dict[str, Any]:
-    return {
-        "entries": entries,
-        "score": round(score, DECIMALS),
-        "known": counts["known"],
-        "right": counts["right"],
-        "precision": _share(counts["right"], entries),
-        "precision_known": _share(counts["right_known"], counts["known"]),
-        "recall": _share(counts["both"], both),
-        "recall_aligned": _share(counts["aligned"], aligned),
-    }
+        scores.setdefault(pair, score)
+    table = pd.DataFrame(
+        {
+            "known": [all(map(synonyms.known, pair)) for pair in scores],
+            "right": [synonyms.same(*pair) for pair in scores],
+            "both": [pair in both for pair in scores],
+            "aligned": [pair in aligned for pair in scores],
+            "score": scores.values(),
+        }
+    )
+    table["right_known"] = table["right"] & table["known"]
+    counts = table.drop(columns="score").cumsum().assign(score=table["score"])
+    cuts = [
+        {
+            "entries": number,
+            "score": round(cut.score, DECIMALS),
+            "known": cut.known,
+            "right": cut.right,
+            "precision": _share(cut.right, number),
+            "precision_known": _share(cut.right_known, cut.known),
+            "recall": _share(cut.both, len(both)),
+            "recall_aligned": _share(cut.aligned, len(aligned)),
+        }
+        for number, cut in enumerate(counts.itertuples(), start=1)
+        if number in CUTS or number == len(table)
+    ]
+    return {"occurring": len(both), "aligned": len(aligned), "cuts": cuts}
 
 
 def _share(part: int, whole: int) -> float | None:

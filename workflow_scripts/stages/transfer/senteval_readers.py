@@ -5,10 +5,11 @@ part by the number of tokens, then by class (or grade); rows that are alike in t
 of the files.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+import pandas as pd
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.packed_lines import read_lines
@@ -259,17 +260,12 @@ def repetitions(data: TaskData) -> dict[str, int]:
         `repeated`: rows of the tested part whose sentences another row of the task has as well.
         `contradictory`: those among them of which another one has another class or grade.
     """
-    rows = [row for part in data.parts.values() for row in part]
-    keys = Counter(map(_key, rows))
-    labels: dict[tuple[str, str], set[float]] = {}
-    for row in rows:
-        labels.setdefault(_key(row), set()).add(row.label)
-    tested = [_key(row) for row in data.tested]
-    return {
-        "repeated": sum(keys[key] > 1 for key in tested),
-        "contradictory": sum(len(labels[key]) > 1 for key in tested),
-    }
-
-
-def _key(row: Row) -> tuple[str, str]:
-    return letters_and_digits(row.first), letters_and_digits(row.second or "")
+    parts = {part: pd.DataFrame(rows, columns=[*Row._fields]) for part, rows in data.parts.items()}
+    table = pd.concat(parts, names=["part"]).fillna({"second": ""})
+    sentences = [table[name].map(letters_and_digits) for name in ("first", "second")]
+    labels = table.groupby(sentences)["label"]
+    alike = pd.DataFrame(
+        {"repeated": labels.transform("size"), "contradictory": labels.transform("nunique")}
+    )
+    tested = alike.loc[TASKS[data.task].test] > 1
+    return {name: int(count) for name, count in tested.sum().items()}
