@@ -79,10 +79,10 @@ def read_ratings(path: Path) -> list[Rating]:
             number of fields than the header, a value that is none of its column's, or another
             length of its reference than an earlier row.
     """
-    found = list(_ratings(path))
-    if not found:
+    ratings = list(_ratings(path))
+    if not ratings:
         raise InputError(f"{path} has a header and no rating")
-    return found
+    return ratings
 
 
 def _ratings(path: Path) -> Iterator[Rating]:
@@ -145,6 +145,6 @@ def _nll(row: dict[str, str], name: str) -> float | None:
 
 def reference_texts(ratings: Sequence[Rating]) -> dict[str, str]:
     """Return the texts of references by id: as the file has them, or else as controls show them."""
-    controls = {each.reference: each.paraphrase for each in ratings if each.control}
-    given = {each.reference: each.reference_text for each in ratings if each.reference_text}
-    return controls | given
+    controls = {rating.reference: rating.paraphrase for rating in ratings if rating.control}
+    texts = {rating.reference: rating.reference_text for rating in ratings if rating.reference_text}
+    return controls | texts
