@@ -19,8 +19,8 @@ _ABSENT = "-"
 def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the leaves of nested mappings by their dotted keys; lists are leaves."""
     if isinstance(value, dict) and value:
-        for key, each in value.items():
-            yield from flat(each, f"{prefix}.{key}" if prefix else str(key))
+        for key, inner in value.items():
+            yield from flat(inner, f"{prefix}.{key}" if prefix else str(key))
     else:
         yield prefix, value
 
@@ -62,21 +62,21 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} is damaged ({error}); delete it and run again") from error
 
 
-def counts(found: dict[str, dict[str, Any]]) -> Flat:
+def counts(of_units: dict[str, dict[str, Any]]) -> Flat:
     """Return rows in, rows out and rejected of every manifest."""
     flattened: Flat = {}
-    for name, manifest in found.items():
+    for name, manifest in of_units.items():
         picked = {key: manifest[key] for key in ("rows_in", "rows_out", "rejected")}
         flattened |= dict(flat(picked, name))
     return flattened
 
 
-def versions(found: dict[str, dict[str, Any]]) -> Flat:
+def versions(of_units: dict[str, dict[str, Any]]) -> Flat:
     """Return the versions of the packages that made each unit."""
     return {
-        f"{name}.{tool}": ", ".join(each)
-        for name, manifest in found.items()
-        for tool, each in tools_of([manifest]).items()
+        f"{name}.{tool}": ", ".join(numbers)
+        for name, manifest in of_units.items()
+        for tool, numbers in tools_of([manifest]).items()
     }
 
 
@@ -96,16 +96,16 @@ def _rank_measures(group: dict[str, Any], prefix: str) -> Iterator[tuple[str, fl
 
 def measures(run: Path) -> Flat:
     """Return perplexity and BLEU of a run's models, and the measures of its paraphrases."""
-    found: Flat = {}
+    figures: Flat = {}
     for link in sorted(run.glob("train.*")):
         metrics = _read_json(link / "metrics.json")
         if metrics:
-            found[f"{link.name}.dev perplexity"] = metrics["validation_perplexity"]
-            found[f"{link.name}.test BLEU"] = (metrics["bleu"] or {}).get("score")
+            figures[f"{link.name}.dev perplexity"] = metrics["validation_perplexity"]
+            figures[f"{link.name}.test BLEU"] = (metrics["bleu"] or {}).get("score")
     for link in sorted(run.glob("evaluate.*")):
         for name, group in ((_read_json(link / "measures.json") or {}).get("groups", {})).items():
-            found |= dict(_rank_measures(group, f"{link.name}.{name}"))
-    return found
+            figures |= dict(_rank_measures(group, f"{link.name}.{name}"))
+    return figures
 
 
 def _shown(value: Any) -> str:
@@ -141,8 +141,8 @@ def compare(first: Path, second: Path) -> str:
     finished = [manifests(run) for run in (first, second)]
     compared: list[tuple[str, list[Flat], bool]] = [
         ("configuration", configs, False),
-        ("rows", [counts(each) for each in finished], True),
-        ("versions of packages", [versions(each) for each in finished], False),
+        ("rows", [counts(own) for own in finished], True),
+        ("versions of packages", [versions(own) for own in finished], False),
         ("measures", [measures(first), measures(second)], True),
     ]
     for title, (one, other), numbers in compared:

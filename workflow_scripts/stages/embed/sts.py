@@ -24,7 +24,7 @@ def model_similarities(
     model: SentenceEmbeddings, data_sets: Sequence[DataSet]
 ) -> list[NDArray[np.float64]]:
     """Return the cosine of each pair of each data set under a model."""
-    return [similarities(model, each.pairs) for each in data_sets]
+    return [similarities(model, data_set.pairs) for data_set in data_sets]
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -42,10 +42,10 @@ def main(argv: list[str] | None = None) -> None:
     if absent:
         print(f"not in the data: {', '.join(absent)}", file=sys.stderr)
     if arguments.overlap:
-        found = overlaps(data_sets)
+        cosines = overlaps(data_sets)
     else:
-        found = model_similarities(load(arguments.model, arguments.untrained), data_sets)
-    print(json.dumps(result(data_sets, found), indent=2))
+        cosines = model_similarities(load(arguments.model, arguments.untrained), data_sets)
+    print(json.dumps(result(data_sets, cosines), indent=2))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from workflow_scripts.stages.embed.sts_readers import DataSet, reported_and_deve
 
 def tested(
     data_sets: Sequence[DataSet],
-    found: Mapping[str, Similarities],
+    by_state: Mapping[str, Similarities],
     baseline: Similarities,
     config: dict[str, Any],
 ) -> dict[str, Any]:
@@ -38,18 +38,20 @@ def tested(
 
     Args:
         data_sets: what it is tested on.
-        found: the similarities of the `trained` model and of the `untrained` one.
+        by_state: the similarities of the `trained` model and of the `untrained` one.
         baseline: the overlaps.
         config: `bootstrap` (samples behind each interval), `language` and `seed`.
 
     Returns:
         For both the `result`, and the trained one's `gain` over `untrained` and `overlap`.
     """
-    others = {"untrained": found["untrained"], "overlap": baseline}
+    others = {"untrained": by_state["untrained"], "overlap": baseline}
     return {
-        **{name: result(data_sets, each) for name, each in found.items()},
+        **{name: result(data_sets, similarities) for name, similarities in by_state.items()},
         "gain": {
-            name: gain(data_sets, [found["trained"]], [other], config["bootstrap"], config["seed"])
+            name: gain(
+                data_sets, [by_state["trained"]], [other], config["bootstrap"], config["seed"]
+            )
             for name, other in others.items()
         },
     }
@@ -131,14 +133,14 @@ def chosen(points: Mapping[str, Point], tuned: dict[str, list[str]]) -> list[dic
 
 def differences(
     data_sets: Sequence[DataSet],
-    found: dict[str, list[Similarities]],
+    trained: dict[str, list[Similarities]],
     config: dict[str, Any],
 ) -> dict[str, list[dict[str, Any]]]:
     """Return how much more one training set teaches than another, for each entry of embeddings.
 
     Args:
         data_sets: what the models are tested on.
-        found: the similarities of the trained models by `<entry>-<training set>`, one of each
+        trained: the similarities of the trained models by `<entry>-<training set>`, one of each
             seed.
         config: see `tested`.
 
@@ -147,7 +149,7 @@ def differences(
         each the mean of its seeds.
     """
     entries: dict[str, dict[str, list[Similarities]]] = {}
-    for name, seeds in found.items():
+    for name, seeds in trained.items():
         entry, _, training_set = name.partition("-")
         entries.setdefault(entry, {})[training_set] = seeds
     drawn = config["bootstrap"], config["seed"]
@@ -197,18 +199,20 @@ def compare(
     baseline = overlaps(data_sets)
     grids = config.get("tuned", {})
     on_grids = {name for names in grids.values() for name in names}
-    candidates = {name: each for name, each in models.items() if name.partition("-")[2] in on_grids}
+    candidates = {
+        name: seeds for name, seeds in models.items() if name.partition("-")[2] in on_grids
+    }
     points = {
         name: measured_point(seeds.values(), development)
         for name, seeds in progress(candidates.items(), len(candidates), "sts: points of grids")
     }
     tuned = chosen(points, grids)
-    best = {f"{each['embedding']}-{each['training_set']}" for each in tuned}
+    best = {f"{choice['embedding']}-{choice['training_set']}" for choice in tuned}
     # Only the chosen points are tested, beside what is on no grid.
     reported = {name: seeds for name, seeds in models.items() if name in best or name not in points}
     embeddings: dict[str, Any] = {}
     trained: dict[str, list[Similarities]] = {}
-    todo = [(name, *each) for name, seeds in reported.items() for each in seeds.items()]
+    todo = [(name, *seed) for name, seeds in reported.items() for seed in seeds.items()]
     for name, seed, folder in progress(todo, len(todo), "sts: models"):
         verify(folder / RECORD)
         similarities = {
@@ -218,18 +222,18 @@ def compare(
         figures = tested(data_sets, similarities, baseline, config)
         embeddings.setdefault(name, {"seeds": {}})["seeds"][seed] = figures
         trained.setdefault(name, []).append(similarities["trained"])
-    for each in embeddings.values():
-        each["over_seeds"] = over_seeds(list(each["seeds"].values()))
+    for embedding in embeddings.values():
+        embedding["over_seeds"] = over_seeds(list(embedding["seeds"].values()))
     return {
         "config": config,
-        "pairs": {each.name: len(each.scores) for each in data_sets},
-        "development": {each.name: len(each.scores) for each in development},
+        "pairs": {data_set.name: len(data_set.scores) for data_set in data_sets},
+        "development": {data_set.name: len(data_set.scores) for data_set in development},
         "tuned": tuned,
         "missing": record["extra"]["missing"],
         "overlap": result(data_sets, baseline),
         "baselines": {
-            name: result(data_sets, each)
-            for name, each in baselines(data_sets, config["language"]).items()
+            name: result(data_sets, similarities)
+            for name, similarities in baselines(data_sets, config["language"]).items()
         },
         "embeddings": embeddings,
         "differences": differences(data_sets, trained, config),

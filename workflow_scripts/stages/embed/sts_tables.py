@@ -49,21 +49,21 @@ def models(
         embeddings: names of entries, in order; others come after them.
     """
     entries, names = list(embeddings), list(training_sets)
-    found = []
+    tested = []
     for name, figures in sts["embeddings"].items():
         embedding, training_set = name.split("-", 1)
         seeds = sorted(figures["seeds"].items(), key=lambda item: int(item[0]))
-        found.append(Model(embedding, training_set, dict(seeds)))
-    entries += sorted({model.embedding for model in found} - set(entries))
+        tested.append(Model(embedding, training_set, dict(seeds)))
+    entries += sorted({model.embedding for model in tested} - set(entries))
     return sorted(
-        found,
+        tested,
         key=lambda model: (entries.index(model.embedding), names.index(model.training_set)),
     )
 
 
 def embedding_names(config: dict[str, Any]) -> list[str]:
     """Return the entries of embeddings in the release's part of the configuration."""
-    return [each["name"] for each in config.get("embeddings", [])]
+    return [entry["name"] for entry in config.get("embeddings", [])]
 
 
 def times_100(value: float | None) -> float | None:
@@ -110,7 +110,7 @@ def correlation(result: Figures, column: str, measure: str = "pearson") -> float
 
 def of_model(model: Model, column: str, state: str = "trained", measure: str = "pearson") -> Any:
     """Return `over_seeds` of a model in one column; `state` is `trained` or `untrained`."""
-    return over_seeds([correlation(each[state], column, measure) for each in model.seeds.values()])
+    return over_seeds([correlation(seed[state], column, measure) for seed in model.seeds.values()])
 
 
 def chosen_by(settings: dict[str, Any]) -> str:
@@ -120,8 +120,8 @@ def chosen_by(settings: dict[str, Any]) -> str:
     said = [_bounds(column, *ends) for column, ends in sorted(settings["bounds"].items())]
     if settings["folds"]:
         folds = settings["folds"]
-        kept = ", ".join(map(str, folds["keep"]))
-        part = f"part {kept} of {folds['of']} by {folds['column']}"
+        parts = ", ".join(map(str, folds["keep"]))
+        part = f"part {parts} of {folds['of']} by {folds['column']}"
         said.insert(0 if settings.get("first") == "folds" else len(said), part)
     if corpora is not None:
         said.insert(0, f"of {', '.join(corpora)}")
@@ -148,7 +148,7 @@ def _bounds(column: str, low: float | None, high: float | None) -> str:
 
 
 def training_set_blocks(
-    found: list[Model], training_sets: dict[str, dict[str, Any]]
+    tested: list[Model], training_sets: dict[str, dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the tables of training sets by embedding, one for each entry of the configuration.
 
@@ -156,7 +156,7 @@ def training_set_blocks(
     them: Table 3 of ParaBank 2, 4 to 6 of ParaNMT-50M, 4 to 7, 12 and 13 of BT17.
 
     Args:
-        found: the models.
+        tested: the models.
         training_sets: their manifests, by name.
 
     Returns:
@@ -164,7 +164,7 @@ def training_set_blocks(
         `pairs`, and `cells` by embedding: `trained` and `untrained` as from `over_seeds`.
     """
     blocks: dict[str, dict[str, Any]] = {}
-    for model in found:
+    for model in tested:
         entry = model.training_set.split("-")[0]
         block = blocks.setdefault(entry, {"entry": entry, "embeddings": [], "rows": {}})
         if model.embedding not in block["embeddings"]:
@@ -194,13 +194,13 @@ def _described(name: str, training_sets: dict[str, dict[str, Any]]) -> dict[str,
 
 
 def tuned_rows(
-    sts: Figures, found: list[Model], training_sets: dict[str, dict[str, Any]]
+    sts: Figures, tested: list[Model], training_sets: dict[str, dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the grids of which the best point was chosen (BT17, Tables 6, 7 and 12).
 
     Args:
         sts: sts.json.
-        found: its models.
+        tested: its models.
         training_sets: their manifests, by name.
 
     Returns:
@@ -209,12 +209,12 @@ def tuned_rows(
         `bt2017` as from `over_seeds`, which only the chosen point has: others have None.
     """
     rows = []
-    for each in sts["tuned"]:
-        own = (model for model in found if model.embedding == each["embedding"])
-        tested = {model.training_set: model for model in own}
+    for grid in sts["tuned"]:
+        own = (model for model in tested if model.embedding == grid["embedding"])
+        of_set = {model.training_set: model for model in own}
         points = []
-        for point in each["points"]:
-            name, best = point["training_set"], point["training_set"] == each["training_set"]
+        for point in grid["points"]:
+            name, best = point["training_set"], point["training_set"] == grid["training_set"]
             points.append(
                 {
                     "training_set": name,
@@ -222,22 +222,22 @@ def tuned_rows(
                     "pairs": point["pairs"],
                     "development": times_100(point["development"]),
                     "chosen": best,
-                    "mean": of_model(tested[name], "mean") if best else None,
-                    "bt2017": of_model(tested[name], "bt2017") if best else None,
+                    "mean": of_model(of_set[name], "mean") if best else None,
+                    "bt2017": of_model(of_set[name], "bt2017") if best else None,
                 }
             )
-        rows.append({"embedding": each["embedding"], "grid": each["grid"], "points": points})
+        rows.append({"embedding": grid["embedding"], "grid": grid["grid"], "points": points})
     return rows
 
 
 def data_set_rows(
-    sts: Figures, found: list[Model], quoted: list[dict[str, Any]]
+    sts: Figures, tested: list[Model], quoted: list[dict[str, Any]]
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the models by year and data set (ParaNMT-50M, Tables 8 and 9).
 
     Args:
         sts: sts.json.
-        found: its models.
+        tested: its models.
         quoted: figures of other work, see `matching`.
 
     Returns:
@@ -250,9 +250,9 @@ def data_set_rows(
         {
             "name": BASELINES[name],
             "source": "",
-            "cells": {column: over_seeds([correlation(each, column)]) for column in columns},
+            "cells": {column: over_seeds([correlation(result, column)]) for column in columns},
         }
-        for name, each in baseline_results(sts).items()
+        for name, result in baseline_results(sts).items()
     ]
     trained = [
         {
@@ -260,13 +260,13 @@ def data_set_rows(
             "source": model.training_set,
             "cells": {column: of_model(model, column) for column in columns},
         }
-        for model in found
+        for model in tested
     ]
     others: dict[tuple[str, str], dict[str, Any]] = {}
-    for each in matching(quoted, sts, data_columns(sts)):
-        key = (each["row"], source_of(each))
+    for figure in matching(quoted, sts, data_columns(sts)):
+        key = (figure["row"], source_of(figure))
         row = others.setdefault(key, {"name": key[0], "source": key[1], "cells": {}})
-        row["cells"][each["data"]] = {"count": 1, "mean": each["pearson"], "deviation": None}
+        row["cells"][figure["data"]] = {"count": 1, "mean": figure["pearson"], "deviation": None}
     return {
         "baselines": baselines,
         "trained": trained,
@@ -305,13 +305,14 @@ def matching(quoted: list[dict[str, Any]], sts: Figures, names: list[str]) -> li
     """
     partial = {name.partition(".")[0] for name in sts["missing"]}
     return [
-        each
-        for each in quoted
-        if each["data"] in names and (each["data"] in sts["pairs"] or each["data"] not in partial)
+        figure
+        for figure in quoted
+        if figure["data"] in names
+        and (figure["data"] in sts["pairs"] or figure["data"] not in partial)
     ]
 
 
-def gain_rows(found: list[Model]) -> list[dict[str, Any]]:
+def gain_rows(tested: list[Model]) -> list[dict[str, Any]]:
     """Return what each seed's model gained in mean Pearson, with 95 % intervals.
 
     Returns:
@@ -325,28 +326,28 @@ def gain_rows(found: list[Model]) -> list[dict[str, Any]]:
             "seed": seed,
             **{over: _gain_times_100(gain) for over, gain in figures["gain"].items()},
         }
-        for model in found
+        for model in tested
         for seed, figures in model.seeds.items()
     ]
 
 
-def difference_rows(sts: Figures, found: list[Model]) -> list[dict[str, Any]]:
+def difference_rows(sts: Figures, tested: list[Model]) -> list[dict[str, Any]]:
     """Return by how much each two training sets differ in what they teach an embedding.
 
     Returns:
         Dicts of `embedding`, `first`, `second` (training sets) and `gain`, that of the second over
         the first: a dict of `pearson`, `low` and `high`, or None where there was nothing to test
-        on. In the order of `found`.
+        on. In the order of `tested`.
     """
-    entries = dict.fromkeys(model.embedding for model in found)
+    entries = dict.fromkeys(model.embedding for model in tested)
     return [
-        {"embedding": entry, **each, "gain": _gain_times_100(each["gain"])}
+        {"embedding": entry, **pair, "gain": _gain_times_100(pair["gain"])}
         for entry in entries
-        for each in sts["differences"][entry]
+        for pair in sts["differences"][entry]
     ]
 
 
-def encoder_differences(sts: Figures, found: list[Model]) -> list[dict[str, Any]]:
+def encoder_differences(sts: Figures, tested: list[Model]) -> list[dict[str, Any]]:
     """Return how much each two embeddings on one training set differ (ParaNMT-50M, Table 10).
 
     Returns:
@@ -358,12 +359,12 @@ def encoder_differences(sts: Figures, found: list[Model]) -> list[dict[str, Any]
     names = [name for name in sts["pairs"] if name.partition(".")[0] in _COMPETITIONS]
     names = names or list(sts["pairs"])
     by_set: dict[str, list[Model]] = {}
-    for model in found:
+    for model in tested:
         by_set.setdefault(model.training_set, []).append(model)
 
     def difference(first: Model, second: Model) -> float | None:
-        each = [(of_model(first, name)["mean"], of_model(second, name)["mean"]) for name in names]
-        return round(fmean(abs(one - other) for one, other in each), 4) if each else None
+        both = [(of_model(first, name)["mean"], of_model(second, name)["mean"]) for name in names]
+        return round(fmean(abs(one - other) for one, other in both), 4) if both else None
 
     return [
         {

@@ -39,7 +39,7 @@ def _known(model: Model) -> dict[str, Any]:
 
 def sts(run: FinishedRun) -> Table:
     """Return every embedding on every training set: means over data sets and seeds."""
-    result, training_sets, found = tested(run)
+    result, training_sets, models = tested(run)
     overlap = {f"overlap_{name}": times_100(result["overlap"]["mean"][name]) for name in MEASURES}
     states = [(f"{state}_{name}", state, name) for state in _STATES for name in MEASURES]
     rows = [
@@ -51,7 +51,7 @@ def sts(run: FinishedRun) -> Table:
             "chosen_by": chosen_by(manifest["config"]),
             "pairs": manifest["rows_out"],
         }
-        for model in found
+        for model in models
         for manifest in [training_sets[model.training_set]]
     ]
     figures = _with_deviation([name for name, *_ in states])
@@ -65,24 +65,24 @@ def sts_data_sets(run: FinishedRun) -> Table:
     Of the rows of a mean, `bt2017` is that of the 22 tasks of Wieting et al. (2017), or of those of
     them that the run has.
     """
-    result, _, found = tested(run)
+    result, _, models = tested(run)
     quoted = quotations(run.config)
     names = dict.fromkeys([*result["pairs"], *data_columns(result), *mean_columns(result)])
     rows: list[Record] = []
     for data in names:
         own = {"data": data, "pairs": result["pairs"].get(data)}
-        for baseline, each in baseline_results(result).items():
+        for baseline, of_data in baseline_results(result).items():
             figures = {
-                name: {"mean": times_100(correlation(each, data, name))} for name in MEASURES
+                name: {"mean": times_100(correlation(of_data, data, name))} for name in MEASURES
             }
             rows.append({**own, "kind": baseline, **figures})
-        for model in found:
+        for model in models:
             for state in _STATES:
                 figures = {name: of_model(model, data, state, name) for name in MEASURES}
                 rows.append({**own, "kind": state, **_known(model), **figures})
-        for each in matching(quoted, result, [data]):
-            of = {"kind": "quoted", "embedding": each["row"], "source": source_of(each)}
-            rows.append({**own, **of, "pearson": {"mean": each["pearson"]}})
+        for figure in matching(quoted, result, [data]):
+            of = {"kind": "quoted", "embedding": figure["row"], "source": source_of(figure)}
+            rows.append({**own, **of, "pearson": {"mean": figure["pearson"]}})
     columns = "data pairs kind embedding? training_set? seeds?"
     return Table(f"{columns} {_with_deviation(list(MEASURES))} source?", rows)
 
@@ -90,8 +90,8 @@ def sts_data_sets(run: FinishedRun) -> Table:
 def sts_gains(run: FinishedRun) -> Table:
     """Return the gains in mean Pearson of each seed's model, with 95 % intervals."""
     rows = [
-        {**each, "over": over, "gain": each[over]}
-        for each in gain_rows(tested(run).models)
+        {**gain, "over": over, "gain": gain[over]}
+        for gain in gain_rows(tested(run).models)
         for over in ("untrained", "overlap")
     ]
     return Table(f"embedding training_set seed over {_GAIN}", rows)
@@ -99,15 +99,15 @@ def sts_gains(run: FinishedRun) -> Table:
 
 def sts_differences(run: FinishedRun) -> Table:
     """Return the gain of one training set over another, means over seeds, with 95 % intervals."""
-    result, _, found = tested(run)
-    return Table(f"embedding first second {_GAIN}", difference_rows(result, found))
+    result, _, models = tested(run)
+    return Table(f"embedding first second {_GAIN}", difference_rows(result, models))
 
 
 def sts_encoder_differences(run: FinishedRun) -> Table:
     """Return how much each two embeddings on a training set differ (ParaNMT-50M, Table 10)."""
-    result, _, found = tested(run)
+    result, _, models = tested(run)
     columns = "training_set first second data_sets difference"
-    return Table(columns, encoder_differences(result, found))
+    return Table(columns, encoder_differences(result, models))
 
 
 def sts_tuned(run: FinishedRun) -> Table:
@@ -115,18 +115,18 @@ def sts_tuned(run: FinishedRun) -> Table:
 
     Only the chosen point has figures of the test sets.
     """
-    result, training_sets, found = tested(run)
+    result, training_sets, models = tested(run)
     tasks = result["overlap"]["bt2017"]["data_sets"]
     rows = [
         {
             **point,
-            "grid": each["grid"],
-            "embedding": each["embedding"],
+            "grid": grid["grid"],
+            "embedding": grid["embedding"],
             "chosen": int(point["chosen"]),
             "tasks": tasks if point["chosen"] else None,
         }
-        for each in tuned_rows(result, found, training_sets)
-        for point in each["points"]
+        for grid in tuned_rows(result, models, training_sets)
+        for point in grid["points"]
     ]
     columns = (
         "grid embedding training_set chosen_by pairs development chosen pearson=mean.mean "

@@ -17,7 +17,7 @@ PART = "-measures"
 
 def measured(run: FinishedRun) -> list[str]:
     """Return the lexicons whose measures a release reads."""
-    return [each.removesuffix(PART) for each in run.instances("lexicon") if each.endswith(PART)]
+    return [unit.removesuffix(PART) for unit in run.instances("lexicon") if unit.endswith(PART)]
 
 
 def read_measures(folder: Path) -> dict[str, Any]:

@@ -110,11 +110,11 @@ def occurring(
     seen: set[str] = set()
     aligned: set[Pair] = set()
     for sides in texts:
-        one, other = ({each for each in _phrases(side) if each in partners} for side in sides)
+        one, other = (partners.keys() & set(_phrases(side)) for side in sides)
         seen |= one | other
         for here, there in ((one, other), (other, one)):
             for phrase in here - there:
-                aligned |= {(phrase, each) for each in partners[phrase] & (there - here)}
+                aligned |= {(phrase, synonym) for synonym in partners[phrase] & (there - here)}
     both = {
         (first, second)
         for first, seconds in partners.items()
