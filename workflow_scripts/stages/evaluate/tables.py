@@ -244,17 +244,11 @@ def answers(run: FinishedRun) -> Table:
     for system, figures in all_measures(run, "answers").items():
         ranks, of = figures["by_rank"], {"system": system, **figures}
         counts = ("right", "paraphrases")
-        total = {name: sum(of_rank[name] for of_rank in ranks.values()) for name in counts}
+        total = {name: sum(own[name] for own in ranks.values()) for name in counts}
         rows.append({**of, "rank": None, "of_rank": total, "all_ranks": figures})
         rows += [
-            {
-                **of,
-                "rank": rank,
-                "of_rank": of_rank,
-                "precision": of_rank["share"],
-                "all_ranks": None,
-            }
-            for rank, of_rank in ranks.items()
+            {**of, "rank": rank, "of_rank": own, "precision": own["share"], "all_ranks": None}
+            for rank, own in ranks.items()
         ]
     columns = (
         "system prompts found rank right=of_rank.right paraphrases=of_rank.paraphrases precision "
