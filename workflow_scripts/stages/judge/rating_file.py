@@ -80,10 +80,10 @@ def read_ratings(path: Path) -> list[Rating]:
             number of fields than the header, a value that is none of its column's, or another
             length of its reference than an earlier row.
     """
-    found = list(_ratings(path))
-    if not found:
+    ratings = list(_ratings(path))
+    if not ratings:
         raise InputError(f"{path} has a header and no rating")
-    return found
+    return ratings
 
 
 def _ratings(path: Path) -> Iterator[Rating]:
@@ -146,9 +146,11 @@ def _nll(row: dict[str, str], name: str) -> float | None:
 
 def reference_texts(ratings: Sequence[Rating]) -> dict[str, str]:
     """Return the texts of references by id: as the file has them, or else as controls show them."""
-    controls = {each.reference: each.paraphrase for each in ratings if each.control}
-    given = {each.reference: each.reference_text for each in ratings if each.reference_text}
-    return controls | given
+    controls = {rating.reference: rating.paraphrase for rating in ratings if rating.control}
+    stated = {
+        rating.reference: rating.reference_text for rating in ratings if rating.reference_text
+    }
+    return controls | stated
 
 
 def by_pair(ratings: Sequence[Rating]) -> dict[str, dict[Pair, list[Rating]]]:
@@ -156,10 +158,10 @@ def by_pair(ratings: Sequence[Rating]) -> dict[str, dict[Pair, list[Rating]]]:
 
     A pair that several systems gave is a pair of each of them.
     """
-    found: dict[str, dict[Pair, list[Rating]]] = defaultdict(lambda: defaultdict(list))
+    by_system: dict[str, dict[Pair, list[Rating]]] = defaultdict(lambda: defaultdict(list))
     for rating in ratings:
         pair = Pair(rating.reference, rating.length, rating.paraphrase)
         for system in rating.systems:
             if system != CONTROL:
-                found[system][pair].append(rating)
-    return {system: dict(pairs) for system, pairs in found.items()}
+                by_system[system][pair].append(rating)
+    return {system: dict(pairs) for system, pairs in by_system.items()}

@@ -42,13 +42,13 @@ _SCORE, _SCORED, _CLEAN, _PAIRS = range(4)
 
 def similarity(ratings: Sequence[Rating]) -> float | None:
     """Return the mean score of a pair's ratings; None if none has a score."""
-    scores = [each.score for each in ratings if each.score is not None]
+    scores = [rating.score for rating in ratings if rating.score is not None]
     return sum(scores) / len(scores) if scores else None
 
 
 def grammatical(ratings: Sequence[Rating]) -> bool:
     """Return whether nobody found the paraphrase ungrammatical or nonsensical (ParaBank, 5.5)."""
-    return all(each.grammar == GRAMMATICAL for each in ratings)
+    return all(rating.grammar == GRAMMATICAL for rating in ratings)
 
 
 def figures(pairs: Mapping[Pair, Sequence[Rating]]) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def figures(pairs: Mapping[Pair, Sequence[Rating]]) -> dict[str, Any]:
         `similarity`: 0 to 100, None if no pair has a score; `grammatical`: the share of the pairs
         x 100; `pairs`: those with a score.
     """
-    scores = [each for ratings in pairs.values() if (each := similarity(ratings)) is not None]
+    scores = [score for ratings in pairs.values() if (score := similarity(ratings)) is not None]
     clean = sum(map(grammatical, pairs.values()))
     return {
         "similarity": sum(scores) / len(scores) if scores else None,
@@ -69,18 +69,18 @@ def figures(pairs: Mapping[Pair, Sequence[Rating]]) -> dict[str, Any]:
 
 def aggregate(ratings: Sequence[Rating]) -> dict[str, dict[str, Any]]:
     """Return the figures of each system, and of each length of its references in `by_length`."""
-    found = by_pair(ratings)
+    by_system = by_pair(ratings)
     result = {}
-    for system in sorted(found, key=_natural):
-        pairs = found[system]
+    for system in sorted(by_system, key=_natural):
+        pairs = by_system[system]
         lengths = sorted({pair.length for pair in pairs}, key=_natural)
         alike = {
-            length: {pair: each for pair, each in pairs.items() if pair.length == length}
+            length: {pair: of_pair for pair, of_pair in pairs.items() if pair.length == length}
             for length in lengths
         }
         result[system] = {
             **figures(pairs),
-            "by_length": {length: figures(each) for length, each in alike.items()},
+            "by_length": {length: figures(of_length) for length, of_length in alike.items()},
         }
     return result
 
@@ -140,13 +140,15 @@ def intervals(
     ratings: Sequence[Rating], samples: int = BOOTSTRAP, seed: int = 1
 ) -> dict[str, dict[str, dict[str, float] | None]]:
     """Return `figure_intervals` of each system, controls apart."""
-    found = by_pair(ratings)
-    systems = sorted(found, key=_natural)
+    by_system = by_pair(ratings)
+    systems = sorted(by_system, key=_natural)
     references = {name: row for row, name in enumerate(sorted({r.reference for r in ratings}))}
     sums = np.zeros((len(references), len(systems), 4))
     for column, system in enumerate(systems):
-        for pair, each in found[system].items():
-            add_sums(sums[references[pair.reference], column], similarity(each), grammatical(each))
+        for pair, of_pair in by_system[system].items():
+            add_sums(
+                sums[references[pair.reference], column], similarity(of_pair), grammatical(of_pair)
+            )
     return dict(zip(systems, figure_intervals(sums, samples, seed), strict=True))
 
 
@@ -168,15 +170,15 @@ def counted(
         InputError: nobody is left, or nobody rated anything but controls.
     """
     without = left_out(ratings, min_judgments, max_failed)
-    kept = [each for each in ratings if each.annotator not in without]
-    if not kept:
+    remaining = [rating for rating in ratings if rating.annotator not in without]
+    if not remaining:
         raise InputError(
             f"{path}: all {len(without)} annotators are left out ({_reasons(without)}); lower the "
             "bounds, or keep all annotators"
         )
-    if all(set(each.systems) == {CONTROL} for each in kept):
+    if all(set(rating.systems) == {CONTROL} for rating in remaining):
         raise InputError(f"{path}: nothing but controls (system {CONTROL}) is rated")
-    return kept, without
+    return remaining, without
 
 
 def _reasons(without: Mapping[str, str]) -> str:
@@ -225,21 +227,22 @@ def main(argv: list[str] | None = None) -> None:
         if arguments.keep_all_annotators
         else (arguments.min_judgments, arguments.max_failed_controls)
     )
-    kept, without = counted(arguments.ratings, ratings, *bounds)
+    remaining, without = counted(arguments.ratings, ratings, *bounds)
     people = annotators(ratings)
     if without:
         print(
             f"{len(without)} of {len(people)} annotators are left out: {_reasons(without)}",
             file=sys.stderr,
         )
-    result = aggregate(kept)
+    result = aggregate(remaining)
     if arguments.details:
         details = {
-            "ratings": len(kept),
-            "agreement": agreement(kept, arguments.seed),
-            "intervals": intervals(kept, seed=arguments.seed),
+            "ratings": len(remaining),
+            "agreement": agreement(remaining, arguments.seed),
+            "intervals": intervals(remaining, seed=arguments.seed),
             "annotators": {
-                name: {**vars(each), "left_out": without.get(name)} for name, each in people.items()
+                name: {**vars(person), "left_out": without.get(name)}
+                for name, person in people.items()
             },
         }
         write_text(arguments.details, json.dumps(details, indent=2) + "\n")

@@ -64,19 +64,19 @@ def read_nlls(path: Path) -> Numbers:
     return np.array([nll_of(line, path, number) for number, line in lines], np.float64)
 
 
-def same_length(path: Path, found: int, first: Path, expected: int) -> None:
+def same_length(path: Path, lines: int, first: Path, expected: int) -> None:
     """Check that two files have as many lines.
 
     Raises:
         InputError: they have not.
     """
-    if found != expected:
+    if lines != expected:
         raise InputError(
-            f"{path} has {found} lines, {first} has {expected}; line n of each is of the same pair"
+            f"{path} has {lines} lines, {first} has {expected}; line n of each is of the same pair"
         )
 
 
-def nlls(folder: Path, given: Sequence[str], targets: Sequence[str], device: str) -> Numbers:
+def nlls(folder: Path, sources: Sequence[str], targets: Sequence[str], device: str) -> Numbers:
     """Return the NLLs that a model gives targets; NaN where a side is too long for it.
 
     Raises:
@@ -86,10 +86,10 @@ def nlls(folder: Path, given: Sequence[str], targets: Sequence[str], device: str
     source, target = coders(model, folder, True, None, None)
     ids = (
         (source.encode(left), target.encode(right))
-        for left, right in zip(given, targets, strict=True)
+        for left, right in zip(sources, targets, strict=True)
     )
-    found = np.array(list(score(model, ids)), np.float64)
-    return np.where(np.isfinite(found), found, np.nan)
+    values = np.array(list(score(model, ids)), np.float64)
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def missing(judge: Judge, pairs: Pairs, models: Models) -> Iterator[str]:
@@ -128,8 +128,8 @@ def scores(judge: Judge, pairs: Pairs, models: Models) -> Iterator[float]:
     """
     for start in range(0, len(pairs), _CHUNK):
         some = pairs.take(range(start, min(start + _CHUNK, len(pairs))))
-        found = compute(some, dict.fromkeys([*judge.features, "words"]), models)
-        probabilities = judge.probability(found, found["words"])
+        features = compute(some, dict.fromkeys([*judge.features, "words"]), models)
+        probabilities = judge.probability(features, features["words"])
         if np.isnan(probabilities).any():
             line = start + int(np.flatnonzero(np.isnan(probabilities))[0]) + 1
             raise InputError(
@@ -222,8 +222,8 @@ def main(argv: list[str] | None = None) -> None:
             "its scores mean little here (docs/judge.md)",
             file=sys.stderr,
         )
-    for each in scores(judge, pairs, models):
-        print(f"{each:.6f}")
+    for value in scores(judge, pairs, models):
+        print(f"{value:.6f}")
 
 
 def _pairs(arguments: argparse.Namespace, device: str) -> Pairs:
@@ -239,22 +239,22 @@ def _pairs(arguments: argparse.Namespace, device: str) -> Pairs:
     if arguments.sources is not None:
         sources = read_texts(arguments.sources)
         same_length(arguments.sources, len(sources), arguments.references, len(references))
-    given: dict[str, Numbers | None] = {"forward_nll": None, "backward_nll": None}
-    for column in given:
+    columns: dict[str, Numbers | None] = {"forward_nll": None, "backward_nll": None}
+    for column in columns:
         path = getattr(arguments, column)
         if path is not None:
-            given[column] = values = read_nlls(path)
+            columns[column] = values = read_nlls(path)
             same_length(path, len(values), arguments.references, len(references))
     if sources is not None and arguments.forward is not None:
-        given["forward_nll"] = nlls(arguments.forward, sources, paraphrases, device)
+        columns["forward_nll"] = nlls(arguments.forward, sources, paraphrases, device)
     if sources is not None and arguments.backward is not None:
-        given["backward_nll"] = nlls(arguments.backward, paraphrases, sources, device)
+        columns["backward_nll"] = nlls(arguments.backward, paraphrases, sources, device)
     return Pairs(
         references,
         paraphrases,
         sources,
-        forward_nll=given["forward_nll"],
-        backward_nll=given["backward_nll"],
+        forward_nll=columns["forward_nll"],
+        backward_nll=columns["backward_nll"],
     )
 
 

@@ -132,7 +132,7 @@ def own_scores(
     """
     own = []
     for row in window:
-        score = next((each for each in scores if each["id"] == row["id"]), None)
+        score = next((entry for entry in scores if entry["id"] == row["id"]), None)
         if score is None:
             break
         own.append(score)
@@ -160,7 +160,9 @@ def judge_shard(input_path: Path, references_path: Path | None, output: Path, be
             yield judgment
             total["candidates"] += len(row["candidates"])
             total["to_judge"] += len(to_judge(row, bench.max_sum))
-            total["judged"] += sum(each is not None for each in judgment["probabilities"])
+            total["judged"] += sum(
+                probability is not None for probability in judgment["probabilities"]
+            )
         if total["to_judge"] and not total["judged"]:
             raise InputError(
                 f"{input_path}: the judge knows too little of all {total['to_judge']:,} candidates "

@@ -25,7 +25,7 @@ from workflow_scripts.stages.judge.checks import problems
 # No name of a system has a dash.
 GRAMMAR, FITTED = "run-grammar", "-fitted"
 # The keys of a judge that name the files it is fitted to.
-_GIVEN = ("labels", "ratings", "reference_texts")
+_JUDGMENTS = ("labels", "ratings", "reference_texts")
 # The models that score labelled pairs, with what they tell.
 _SCORERS = {
     "forward": ("forward_nll", "reference_forward_nll", *judges.FORCED),
@@ -62,7 +62,7 @@ class Judge(Stage):
     def fitted(self) -> dict[str, str]:
         """The judges that the run fits, by their instances."""
         return {
-            f"{name}{FITTED}": name for name, each in self.blocks.items() if judges.is_own(each)
+            f"{name}{FITTED}": name for name, block in self.blocks.items() if judges.is_own(block)
         }
 
     def instances(self) -> list[str | None]:
@@ -132,8 +132,8 @@ class Judge(Stage):
             "precision": self.config["compute"]["precision"],
         }
         if instance in self.fitted:
-            given = {**self._given(block), "good": filled(block, "judge")["good"]}
-            return {**settings, **given, "seed": self.config["seed"]}
+            judgments = {**self._judgment_files(block), "good": filled(block, "judge")["good"]}
+            return {**settings, **judgments, "seed": self.config["seed"]}
         keep = self.config["systems"][instance]["select"]["keep"]
         # Left out where there is none: the names of existing folders follow from the settings.
         rewritten = {"rewritten": True} if written_by_rewriter(self.config, instance) else {}
@@ -144,8 +144,8 @@ class Judge(Stage):
         if instance == GRAMMAR:
             return settings
         block, hashes = self._block(instance), self.inputs(instance)
-        given = self._given(block) if instance in self.fitted else {}
-        content = {**settings, **{key: hashes[path] for key, path in given.items()}}
+        judgments = self._judgment_files(block) if instance in self.fitted else {}
+        content = {**settings, **{key: hashes[path] for key, path in judgments.items()}}
         if files := self._encoder_files(instance):
             content["encoder"] = {name: hashes[path] for name, path in files.items()}
         elif "record" in (settings["encoder"] or {}):  # the revision stands for all files
@@ -156,8 +156,8 @@ class Judge(Stage):
         if instance == GRAMMAR:
             return {}
         where = f"judges.{self._name(instance)}"
-        given = self._given(self._block(instance)) if instance in self.fitted else {}
-        files = {path: f"{where}.{key}" for key, path in given.items()}
+        judgments = self._judgment_files(self._block(instance)) if instance in self.fitted else {}
+        files = {path: f"{where}.{key}" for key, path in judgments.items()}
         own = self._encoder_files(instance).values()
         files |= dict.fromkeys(own, f"{where}.encoder.folder")
         return {path: self.sha256(path, key) for path, key in files.items()}
@@ -238,10 +238,12 @@ class Judge(Stage):
     def _block(self, instance: str) -> dict[str, Any]:
         return self.blocks[self._name(instance)]
 
-    def _given(self, block: dict[str, Any]) -> dict[str, str]:
+    def _judgment_files(self, block: dict[str, Any]) -> dict[str, str]:
         """Return where the user's files are that a judge is fitted to, by their keys."""
-        given = {key: block[key] for key in _GIVEN if key in block}
-        return dict(zip(given, selection.located(self.config, list(given.values())), strict=True))
+        judgments = {key: block[key] for key in _JUDGMENTS if key in block}
+        return dict(
+            zip(judgments, selection.located(self.config, list(judgments.values())), strict=True)
+        )
 
     def _encoder(self, block: dict[str, Any]) -> dict[str, Any] | None:
         """Return the settings of a judge's encoder; None if it needs none."""

@@ -29,15 +29,17 @@ def _lexicon_problems(name: str, config: Config) -> Iterator[str]:
     for entry in block["training_sets"]:
         if entry not in config["run"]["training_sets"]:
             yield f"{where}.training_sets: '{entry}' is not among run.training_sets"
-    known = [each for each in block["training_sets"] if each in config["run"]["training_sets"]]
-    known = [each for each in known if each in config["training_sets"]]
+    known = [entry for entry in block["training_sets"] if entry in config["run"]["training_sets"]]
+    known = [entry for entry in known if entry in config["training_sets"]]
     for entry in known:
         if filled(config["training_sets"][entry], "training_set")["grid"]:
             yield (
                 f"{where}.training_sets: '{entry}' has a grid, of which there is more than one "
                 "training set; make an entry without"
             )
-    having = {each for entry in known for each in sources(config["training_sets"][entry], config)}
+    having = {
+        system for entry in known for system in sources(config["training_sets"][entry], config)
+    }
     for system in block["systems"] or []:
         if known and system not in having:
             yield f"{where}.systems: none of its training sets is of '{system}'"

@@ -139,15 +139,15 @@ def rankers(
     Raises:
         InputError: two rankers have one name.
     """
-    pairs = [each.pairs for each in data_sets]
+    pairs = [data_set.pairs for data_set in data_sets]
     numbers = {
-        LEXICON: [unordered(lexicon, each) for each in pairs],
-        "chance": [chance(each, seed) for each in pairs],
+        LEXICON: [unordered(lexicon, of_set) for of_set in pairs],
+        "chance": [chance(of_set, seed) for of_set in pairs],
     }
-    for each in lists:
-        rank = unordered if each.scored else listed
-        _require_new(each.name, numbers)
-        numbers[each.name] = [rank(each.scores, of_set) for of_set in pairs]
+    for listing in lists:
+        rank = unordered if listing.scored else listed
+        _require_new(listing.name, numbers)
+        numbers[listing.name] = [rank(listing.scores, of_set) for of_set in pairs]
     for name, of_words in vectors:
         _require_new(name, numbers)
         numbers[name] = [cosine_of(of_words, of_set) for of_set in pairs]

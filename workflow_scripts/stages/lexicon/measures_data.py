@@ -85,11 +85,11 @@ def _word_pairs(path: Path) -> WordPairs:
                 "three with tabs between"
             ) from error
         rows.append(((first.lower(), second.lower()), value))
-    kept = [row for row in rows if row[0][0] != row[0][1]]
-    if len(kept) < 2:
-        raise InputError(f"{path}: {len(kept)} pairs of two words; take the file away")
-    pairs, scores = zip(*kept, strict=True)
-    return WordPairs(path.stem, pairs, scores, len(rows) - len(kept))
+    distinct = [row for row in rows if row[0][0] != row[0][1]]
+    if len(distinct) < 2:
+        raise InputError(f"{path}: {len(distinct)} pairs of two words; take the file away")
+    pairs, scores = zip(*distinct, strict=True)
+    return WordPairs(path.stem, pairs, scores, len(rows) - len(distinct))
 
 
 def _names_column(text: str) -> bool:

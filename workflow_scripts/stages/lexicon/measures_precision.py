@@ -75,7 +75,7 @@ class Best:
     def __init__(self, knows: Callable[[str], bool] | None = None) -> None:
         self._knows = knows
         # Keys of a dict: in the order in which they came, each once.
-        self._found: dict[str, dict[Pair, None]] = {each: {} for each in (ALL, *LENGTHS)}
+        self._found: dict[str, dict[Pair, None]] = {group: {} for group in (ALL, *LENGTHS)}
 
     def add(self, pair: Pair) -> None:
         """Take the next entry; they come best first, and one that comes again does not count."""

@@ -8,18 +8,18 @@ from workflow_scripts.core.report.table import Table, ends
 from workflow_scripts.stages.lexicon.measures_results import PART, measured, read_measures
 
 
-def _each(run: FinishedRun) -> Iterator[tuple[str, dict[str, Any]]]:
+def _by_lexicon(run: FinishedRun) -> Iterator[tuple[str, dict[str, Any]]]:
     for name in measured(run):
         yield name, read_measures(run.folder("lexicon", f"{name}{PART}"))
 
 
 def measures_of_lexicons(run: FinishedRun) -> dict[str, Any] | None:
     """Return the measures of every lexicon; None if none is measured."""
-    found = dict(_each(run))
-    if not found:
+    measures = dict(_by_lexicon(run))
+    if not measures:
         return None
     return {
-        "measures": found,
+        "measures": measures,
         "similarity": word_similarity(run),
         "precision": lexicon_precision(run),
         "antonyms": lexicon_antonyms(run),
@@ -31,8 +31,8 @@ def word_similarity(run: FinishedRun) -> Table:
     """Return Spearman's rho of each lexicon and each other ranker on each set of word pairs."""
     rows = [
         {**one, "lexicon": name, "data_set": data_set, "ranker": ranker, "pairs": of_set["pairs"]}
-        for name, each in _each(run)
-        for data_set, of_set in (each["similarity"] or {}).items()
+        for name, measures in _by_lexicon(run)
+        for data_set, of_set in (measures["similarity"] or {}).items()
         for ranker, one in of_set["rankers"].items()
     ]
     return Table(
@@ -44,8 +44,8 @@ def lexicon_precision(run: FinishedRun) -> Table:
     """Return the precision of the best entries of each lexicon, and of lists beside it."""
     rows = [
         {**part, **cut, "lexicon": name}
-        for name, each in _each(run)
-        for part in each["precision"]
+        for name, measures in _by_lexicon(run)
+        for part in measures["precision"]
         for cut in part["cuts"]
     ]
     figures = ends("precision with_further")
@@ -63,8 +63,8 @@ def lexicon_antonyms(run: FinishedRun) -> Table:
             "entries": cut["entries"],
             "first": ", ".join(map(" / ".join, one["first"])),
         }
-        for name, each in _each(run)
-        for cut in each["antonyms"]
+        for name, measures in _by_lexicon(run)
+        for cut in measures["antonyms"]
         for source, one in cut["by_source"].items()
     ]
     return Table("lexicon source entries antonyms=count share", rows)
@@ -74,8 +74,8 @@ def lexicon_synonyms(run: FinishedRun) -> Table:
     """Return exact precision and recall on the testbed, by the best entries."""
     rows = [
         {**cut, "lexicon": name, "words": words}
-        for name, each in _each(run)
-        for words, of_words in (each["testbed"] or {}).items()
+        for name, measures in _by_lexicon(run)
+        for words, of_words in (measures["testbed"] or {}).items()
         for cut in of_words["cuts"]
     ]
     figures = "precision precision_known recall recall_aligned"

@@ -17,7 +17,11 @@ PART = "-measures"
 
 def measured(run: FinishedRun) -> list[str]:
     """Return the lexicons whose measures a release reads."""
-    return [each.removesuffix(PART) for each in run.instances("lexicon") if each.endswith(PART)]
+    return [
+        instance.removesuffix(PART)
+        for instance in run.instances("lexicon")
+        if instance.endswith(PART)
+    ]
 
 
 def read_measures(folder: Path) -> dict[str, Any]:

@@ -108,11 +108,11 @@ def occurring(
     seen: set[str] = set()
     aligned: set[Pair] = set()
     for sides in texts:
-        one, other = ({each for each in _phrases(side) if each in partners} for side in sides)
+        one, other = ({phrase for phrase in _phrases(side) if phrase in partners} for side in sides)
         seen |= one | other
         for here, there in ((one, other), (other, one)):
             for phrase in here - there:
-                aligned |= {(phrase, each) for each in partners[phrase] & (there - here)}
+                aligned |= {(phrase, partner) for partner in partners[phrase] & (there - here)}
     both = {
         (first, second)
         for first, seconds in partners.items()
@@ -150,7 +150,7 @@ def exact(
     """
     seen: set[Pair] = set()
     counts = {"known": 0, "right": 0, "right_known": 0, "both": 0, "aligned": 0}
-    found: list[dict[str, Any]] = []
+    cuts: list[dict[str, Any]] = []
     last = 0.0
     for pair, score in entries:
         if pair in seen:
@@ -165,10 +165,10 @@ def exact(
         counts["both"] += pair in both
         counts["aligned"] += pair in aligned
         if len(seen) in CUTS:
-            found.append(_cut(len(seen), last, counts, len(both), len(aligned)))
+            cuts.append(_cut(len(seen), last, counts, len(both), len(aligned)))
     if seen and len(seen) not in CUTS:
-        found.append(_cut(len(seen), last, counts, len(both), len(aligned)))
-    return {"occurring": len(both), "aligned": len(aligned), "cuts": found}
+        cuts.append(_cut(len(seen), last, counts, len(both), len(aligned)))
+    return {"occurring": len(both), "aligned": len(aligned), "cuts": cuts}
 
 
 def _cut(

@@ -52,19 +52,19 @@ def finished(run: FinishedRun) -> list[str]:
 def read_figures(run: FinishedRun, name: str) -> dict[str, int]:
     """Return the counts of a lexicon: pairs used and left out, words, phrases, rows."""
     words = read_record(run.folder("lexicon", f"{name}-words") / "words.parquet")
-    made = read_record(run.folder("lexicon", name) / "lexicon.parquet")["extra"]
+    counts = read_record(run.folder("lexicon", name) / "lexicon.parquet")["extra"]
     left_out = sum(words["rejected"].values())
-    return {"pairs": words["rows_out"], "left_out": left_out, **words["extra"], **made}
+    return {"pairs": words["rows_out"], "left_out": left_out, **words["extra"], **counts}
 
 
 def best_entries(folder: Path, most: int) -> list[dict[str, Any]]:
     """Return the best entries of a lexicon, each once: rows that are others turned don't count."""
     path = folder / "lexicon.parquet"
     verify(path)
-    found: dict[frozenset[str], dict[str, Any]] = {}
+    entries: dict[frozenset[str], dict[str, Any]] = {}
     for batch in read_batches(path, LexiconRow):
         for row in batch.to_pylist():
-            found.setdefault(frozenset((row["phrase"], row["paraphrase"])), row)
-            if len(found) == most:
-                return list(found.values())
-    return list(found.values())
+            entries.setdefault(frozenset((row["phrase"], row["paraphrase"])), row)
+            if len(entries) == most:
+                return list(entries.values())
+    return list(entries.values())

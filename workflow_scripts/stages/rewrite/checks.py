@@ -33,11 +33,11 @@ def problems(config: Config) -> Iterator[str]:
 
 def _rewriter_problems(name: str, config: Config) -> Iterator[str]:
     where, block = f"rewriters.{name}", rewriter(config, name)
-    known = [each for each in block["training_sets"] if each in config["run"]["training_sets"]]
+    known = [entry for entry in block["training_sets"] if entry in config["run"]["training_sets"]]
     for entry in block["training_sets"]:
         if entry not in known:
             yield f"{where}.training_sets: '{entry}' is not among run.training_sets"
-    known = [each for each in known if each in config["training_sets"]]
+    known = [entry for entry in known if entry in config["training_sets"]]
     for entry in known:
         if filled(config["training_sets"][entry], "training_set")["grid"]:
             yield (

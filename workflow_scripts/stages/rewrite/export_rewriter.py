@@ -112,8 +112,8 @@ def unit_folder(run_folder: Path, instance: str) -> Path:
     folder = run_folder / f"rewrite.{instance}"
     # Before it is made, a unit of the run is a link to nothing.
     if not (folder.is_dir() or folder.is_symlink()):
-        found = sorted(path.name for path in run_folder.glob("rewrite.*"))
-        known = [name.removeprefix("rewrite.") for name in found if "-" not in name]
+        names = sorted(path.name for path in run_folder.glob("rewrite.*"))
+        known = [name.removeprefix("rewrite.") for name in names if "-" not in name]
         name = instance.partition("-")[0]
         if name in known:
             raise InputError(f"{folder} is not there; run the stage rewrite to its end first")

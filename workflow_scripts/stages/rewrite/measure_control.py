@@ -106,7 +106,10 @@ def searcher(folder: Path, beam: int, batch_rows: int, device: str) -> Search:
     def search(
         inputs: Sequence[tuple[str | None, str]],
     ) -> Iterator[list[tuple[str, float]]]:
-        requests = (BeamRequest(source.encode(prefixed(*each))) for each in inputs)
+        requests = (
+            BeamRequest(source.encode(prefixed(template, sentence)))
+            for template, sentence in inputs
+        )
         results = translate(
             model, requests, beam_size=beam, nbest=beam, batch_rows=max(beam, batch_rows)
         )

@@ -33,7 +33,7 @@ def noisy(
     for copy in range(copies):
         keys = (row["id"], copy)
         read = damage(row["source"], language, settings, seed, *keys)
-        counts.update([each.kind for each in read.damages] or ["clean"])
+        counts.update([change.kind for change in read.damages] or ["clean"])
         same = fraction(seed, "identity", *keys) < settings["identity"]
         yield {
             "id": f"{row['id']}.{copy}",

@@ -211,7 +211,7 @@ def examples(done: Sequence[Item], outputs: Sequence[str], seed: int) -> list[di
     for item, output in drawn:
         turns[item.kind] = turns.get(item.kind, 0) + 1
         ranked.append((turns[item.kind], item, output))
-    ranked.sort(key=lambda each: each[0])
+    ranked.sort(key=lambda row: row[0])
     return [
         {
             "kind": item.kind,
@@ -313,7 +313,7 @@ def repair_held_out(
     verify(model / "model.json")
     listed = None if misspellings is None else read_misspellings(misspellings)
     rows = Input(shard_paths(folder, shards), PairRow).rows()
-    sentences = [(each.id, each.text) for each in held_out(rows.items, config["seed"])]
+    sentences = [(sentence.id, sentence.text) for sentence in held_out(rows.items, config["seed"])]
     loaded = load_model(model, device)
 
     def rewrite(texts: Sequence[str]) -> list[str]:

@@ -10,11 +10,11 @@ from workflow_scripts.stages.rewrite.results import REPAIR_FIGURES
 
 def repair(run: FinishedRun) -> dict[str, Any]:
     """Return, of every rewriter with noise, how it and others repair known damage."""
-    found = {name: _read(run, name) for name in results.repairers(run)}
+    by_rewriter = {name: _read(run, name) for name in results.repairers(run)}
     shares = repair_table(run)
-    kinds = {name: list(each["methods"]["rewriter"]) for name, each in found.items()}
+    kinds = {name: list(measures["methods"]["rewriter"]) for name, measures in by_rewriter.items()}
     by_kind = sorted(shares.records, key=lambda row: kinds[row["rewriter"]].index(row["kind"]))
-    return {"found": found, "shares": Table(shares.columns, by_kind)}
+    return {"found": by_rewriter, "shares": Table(shares.columns, by_kind)}
 
 
 def repair_table(run: FinishedRun) -> Table:

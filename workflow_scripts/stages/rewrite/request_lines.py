@@ -112,7 +112,7 @@ def _cells(line: str, columns: list[str]) -> dict[str, Any]:
 def _value(name: str, cell: str) -> Any:
     kind = SCHEMA["properties"][name]["type"]
     if kind == "array":
-        return [each.strip() for each in cell.split(BETWEEN) if each.strip()]
+        return [part.strip() for part in cell.split(BETWEEN) if part.strip()]
     if kind == "boolean":
         if cell.lower() not in _TRUE_FALSE:
             raise RequestError(f"{name} must be true or false")

@@ -187,7 +187,7 @@ def write_pairs(
         InputError: a file is damaged, or there are too few references.
     """
     data_sets = read_collected(evaluation)
-    barred = {key(text) for each in data_sets for pair in each.pairs for text in pair}
+    barred = {key(text) for data_set in data_sets for pair in data_set.pairs for text in pair}
     trained, damage = 0, Counter[str]()
     with Spill(output, shards) as spill:
         read = Input(training_sets, TrainingPairRow).rows()
@@ -242,7 +242,7 @@ class Splits:
             split = self._held_out.split(pair)
             reason = fault(pair, self._barred) or (BESIDE_HELD_OUT if split is None else None)
             keys = (text_key(pair.reference), text_key(pair.paraphrase))
-            both = b"".join(each.to_bytes(8, "little", signed=True) for each in keys)
+            both = b"".join(text_hash.to_bytes(8, "little", signed=True) for text_hash in keys)
             if reason is None and both in seen:
                 reason = DUPLICATE
             if split is None or reason is not None:
@@ -252,8 +252,8 @@ class Splits:
             used[split] += 1
             references.add((split, keys[0]))
             for row in directed(pair, split, self._settings["write"]):
-                for each in self._noisy(row):
-                    yield each
+                for noisy_row in self._noisy(row):
+                    yield noisy_row
                     rows += 1
         self._tally.used = used.total()
         self._tally.extra = {

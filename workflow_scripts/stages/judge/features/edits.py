@@ -53,10 +53,10 @@ def repeated_words(reference: str, paraphrase: str) -> int:
 
     A word may occur as often as in the reference, and once in any case.
     """
-    allowed, found = Counter(_lower(reference)), Counter(_lower(paraphrase))
+    allowed, counts = Counter(_lower(reference)), Counter(_lower(paraphrase))
     return sum(
         max(0, times - max(1, allowed[word]))
-        for word, times in found.items()
+        for word, times in counts.items()
         if len(word) >= _LETTERS
     )
 

@@ -394,9 +394,9 @@ class Damager:
         word, other = draft.tokens[place], self._any.draw(draws)
         if len(other) < 4:
             return False
-        kept = 2 + draws.below(len(word) - 1)
+        stop = 2 + draws.below(len(word) - 1)
         cut = max(len(other) - 2 - draws.below(4), 2)
-        return self._invented(draft, place, word[:kept] + other[cut:])
+        return self._invented(draft, place, word[:stop] + other[cut:])
 
     def _invented(self, draft: _Draft, place: int, new: str) -> bool:
         if normal(new) in self._counts:
