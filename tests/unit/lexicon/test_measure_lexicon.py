@@ -19,9 +19,9 @@ from workflow_scripts.core.report.section import sections
 from workflow_scripts.encoding import embedding as embedding
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
 from workflow_scripts.stages.embed import train
-from workflow_scripts.stages.lexicon import measure_lexicon, measures_report
+from workflow_scripts.stages.lexicon import measure_lexicon, report
 from workflow_scripts.stages.lexicon.measures_data import Listed
-from workflow_scripts.stages.lexicon.measures_results import read_measures
+from workflow_scripts.stages.lexicon.results import read_measures
 
 ENTRIES = [
     ("teacher", "instructor", 4.0),
@@ -208,17 +208,17 @@ def test_the_section_and_the_tables_show_the_measures(tmp_path: Path) -> None:
     files = _user_files(tmp_path)
     folder = _measured(tmp_path, "--training-sets", str(texts), testbed=True, **files)
     run = FinishedRun({}, [(("lexicon", "words-measures"), folder)])
-    module = "workflow_scripts.stages.lexicon.measures_report"
+    module = "workflow_scripts.stages.lexicon.report"
     (section,) = sections([f"{module}:measures_of_lexicons"], run)
     for text in ("Word similarity of words", "hot / cold", "Exact synonyms in words", "ppdb2"):
         assert text in section.html
-    table = measures_report.word_similarity(run)
+    table = report.word_similarity(run)
     assert len(table.frame()) == 5
     for function in ("lexicon_precision", "lexicon_antonyms", "lexicon_synonyms"):
-        shown = getattr(measures_report, function)(run)
+        shown = getattr(report, function)(run)
         assert len(shown.frame())
     assert read_json(folder / "measures.json", "sample")["entries"] == len(ENTRIES)
 
 
 def test_no_section_without_measures(tmp_path: Path) -> None:
-    assert measures_report.measures_of_lexicons(FinishedRun({}, [])) is None
+    assert report.measures_of_lexicons(FinishedRun({}, [])) is None

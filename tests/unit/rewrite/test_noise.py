@@ -9,7 +9,7 @@ from workflow_scripts.plan.catalogues.rewriters import ENGLISH, KINDS, TYPING, k
 from workflow_scripts.stages.rewrite import english_damage
 from workflow_scripts.stages.rewrite.keyboards import neighbours
 from workflow_scripts.stages.rewrite.noising import damage, damage_once, is_word, known
-from workflow_scripts.stages.rewrite.noisy_pairs import noisy
+from workflow_scripts.stages.rewrite.training_pairs import noisy
 from workflow_scripts.testbed.checker import Checker
 from workflow_scripts.testbed.noise import clean
 

@@ -25,7 +25,7 @@ from workflow_scripts.stages.rewrite.repair import (
     read_misspellings,
     repair,
 )
-from workflow_scripts.stages.rewrite.repair_report import repair_table
+from workflow_scripts.stages.rewrite.report import repair_table
 from workflow_scripts.stages.rewrite.restoration import Outcome, restoration
 from workflow_scripts.testbed.checker import Checker
 from workflow_scripts.testbed.noise import clean
@@ -179,7 +179,7 @@ def test_the_report_and_the_table_have_every_method_and_kind(tmp_path):
     repair(config, held_out(), list, None, tmp_path / "sentences.tsv")
     units = [("rewrite", "plain"), ("rewrite", "plain-repair")]
     run = FinishedRun({}, [(unit, tmp_path) for unit in units])
-    [section] = sections(["workflow_scripts.stages.rewrite.repair_report:repair"], run)
+    [section] = sections(["workflow_scripts.stages.rewrite.report:repair"], run)
     table = repair_table(run).frame()
     assert list(table)[:4] == ["rewriter", "method", "kind", "sentences"]
     rows = {(row["method"], row["kind"]): row for row in table.to_dict("records")}

@@ -48,7 +48,6 @@ from workflow_scripts.stages.lexicon.measures_precision import (
     ranked,
     wordnet_resource,
 )
-from workflow_scripts.stages.lexicon.measures_results import LEXICON, MEASURES
 from workflow_scripts.stages.lexicon.measures_similarity import (
     Numbers,
     chance,
@@ -59,6 +58,7 @@ from workflow_scripts.stages.lexicon.measures_similarity import (
 )
 from workflow_scripts.stages.lexicon.measures_testbed import Synonyms, exact, occurring
 from workflow_scripts.stages.lexicon.measures_wordnet import WordNet
+from workflow_scripts.stages.lexicon.results import LEXICON, MEASURES
 
 # Entries of the lexicon that are drawn for people to read, from among so many of the best.
 _READ, _AMONG = 50, CUTS[1:]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.core.files.manifest import read_record, verify
+from workflow_scripts.core.files.manifest import read_json, read_record, verify
 from workflow_scripts.core.files.parquet import read_batches
 from workflow_scripts.core.files.rows import LexiconRow, LexiconWordRow
 from workflow_scripts.core.report.finished_run import FinishedRun
@@ -15,6 +15,13 @@ from workflow_scripts.core.report.finished_run import FinishedRun
 TOO_LONG = "too_long"
 # What follows the name of a shard: words across both sentences, and within one of them.
 ACROSS, WITHIN = "-across", "-within"
+# The files of a lexicon's measures, of which one record speaks.
+SAMPLE, MEASURES = "sample.tsv", "measures.json"
+_RECORD = "sample"
+# The lexicon itself among what is compared.
+LEXICON = "lexicon"
+# What follows its name in the name of the unit of its measures.
+MEASURES_PART = "-measures"
 
 
 class Words(NamedTuple):
@@ -68,3 +75,17 @@ def best_entries(folder: Path, most: int) -> list[dict[str, Any]]:
             if len(entries) == most:
                 return list(entries.values())
     return list(entries.values())
+
+
+def measured(run: FinishedRun) -> list[str]:
+    """Return the lexicons whose measures a release reads."""
+    return [
+        instance.removesuffix(MEASURES_PART)
+        for instance in run.instances("lexicon")
+        if instance.endswith(MEASURES_PART)
+    ]
+
+
+def read_measures(folder: Path) -> dict[str, Any]:
+    """Return the measures of a lexicon."""
+    return read_json(folder / MEASURES, _RECORD)

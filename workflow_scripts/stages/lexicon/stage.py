@@ -17,6 +17,7 @@ from workflow_scripts.stages.syntax.parser_files import TAGGING, parser_files
 WORDS, COUNTS, TAGS = "-words", "-counts", "-tags"
 # A unit of a lexicon that is measured (docs/lexicon.md).
 MEASURES = "-measures"
+_REPORT = "workflow_scripts.stages.lexicon.report"
 
 
 class Lexicon(Stage):
@@ -104,21 +105,19 @@ class Lexicon(Stage):
         }
 
     def sections(self) -> dict[int, str]:
-        own = {78: "workflow_scripts.stages.lexicon.report:lexicons"}
-        module = "workflow_scripts.stages.lexicon.measures_report"
-        return own | ({79: f"{module}:measures_of_lexicons"} if self._measured() else {})
+        sections = {78: f"{_REPORT}:lexicons"}
+        return sections | ({79: f"{_REPORT}:measures_of_lexicons"} if self._measured() else {})
 
     def tables(self) -> dict[str, str]:
         names = ("lexicons",) if lexicons(self.config) else ()
-        own = {name: f"workflow_scripts.stages.lexicon.report:{name}_table" for name in names}
+        own = {name: f"{_REPORT}:{name}_table" for name in names}
         measures = (
             "word_similarity",
             "lexicon_precision",
             "lexicon_antonyms",
             *(("lexicon_synonyms",) if lexicon_measures.on_testbed(self.config) else ()),
         )
-        module = "workflow_scripts.stages.lexicon.measures_report"
-        return own | {name: f"{module}:{name}" for name in measures if self._measured()}
+        return own | {name: f"{_REPORT}:{name}" for name in measures if self._measured()}
 
     def settings(self, instance: str) -> dict[str, Any]:
         name, part = name_and_part(instance)

@@ -53,13 +53,13 @@ class Rewrite(StageOfKinds):
         return {
             75: f"{module}.report:rewriters",
             **({76: f"{module}.control_report:syntactic_control"} if self._controlled() else {}),
-            **({77: f"{module}.repair_report:repair"} if self._noisy() else {}),
+            **({77: f"{module}.report:repair"} if self._noisy() else {}),
         }
 
     def tables(self) -> dict[str, str]:
         module = "workflow_scripts.stages.rewrite"
         control = ("control_table", "template_table") if self._controlled() else ()
-        repair = {"repair": f"{module}.repair_report:repair_table"} if self._noisy() else {}
+        repair = {"repair": f"{module}.report:repair_table"} if self._noisy() else {}
         return {
             "rewriters": f"{module}.report:rewriters_table",
             **{name: f"{module}.control_report:{name}" for name in control},

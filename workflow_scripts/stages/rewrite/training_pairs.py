@@ -10,7 +10,7 @@ import functools
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ from workflow_scripts.stages.corpus.spill import Spill
 from workflow_scripts.stages.embed.evaluation import read_collected
 from workflow_scripts.stages.embed.prepared import key
 from workflow_scripts.stages.filter.sample import Place, last_distinct
-from workflow_scripts.stages.rewrite.noisy_pairs import noisy
+from workflow_scripts.stages.rewrite.noising import damage
 
 # Why a pair is left out.
 IDENTICAL = "identical"  # but for case, punctuation and blanks
@@ -165,6 +165,40 @@ def directed(pair: Pair, split: str, write: list[str]) -> Iterator[PairRow]:
         read = texts["reference" if side == "paraphrase" else "paraphrase"]
         digest = hashlib.blake2b(f"{read}\n{written}".encode(), digest_size=6).hexdigest()
         yield {"id": f"{pair.id}-{digest}", "source": read, "reference": written, "corpus": split}
+
+
+def noisy(
+    row: PairRow,
+    copies: int,
+    language: str,
+    settings: Mapping[str, Any],
+    seed: int,
+    counts: Counter[str],
+) -> Iterator[PairRow]:
+    """Yield copies of a row with damage on what is read.
+
+    What is written is never damaged: it is that of the row, or by the share `identity` the very
+    text that is read, as it was before the damage.
+
+    Args:
+        row: `source` is read, `reference` is written.
+        copies: how many; each has its own damage, and its number at the end of its id.
+        language: the code of both sides.
+        settings: the block `noise`.
+        seed: of all draws. They depend on the row's id and the copy, not on other rows.
+        counts: gets the damages by kind, and the rows without any as `clean`.
+    """
+    for copy in range(copies):
+        keys = (row["id"], copy)
+        read = damage(row["source"], language, settings, seed, *keys)
+        counts.update([change.kind for change in read.damages] or ["clean"])
+        same = fraction(seed, "identity", *keys) < settings["identity"]
+        yield {
+            "id": f"{row['id']}.{copy}",
+            "source": read.text,
+            "reference": row["source"] if same else row["reference"],
+            "corpus": row["corpus"],
+        }
 
 
 def write_pairs(
