@@ -170,7 +170,7 @@ def copied(run_folder, folder, config):
 def test_the_card_of_a_model_that_went_on_says_from_which(run_folder, tmp_path):
     config = configuration(continued={"from": "forward", "max_updates": 100})
     del config["rewriters"]["plain"]["model"]
-    facts = export_rewriter.told(copied(run_folder, tmp_path, config), "plain")
+    facts = export_rewriter.facts_of_run(copied(run_folder, tmp_path, config), "plain")
     assert facts["continued"] == {"from": "forward", "model": "testbed"}
     measures = json.loads((run_folder / "rewrite.plain-measures" / "measures.json").read_text())
     parts = (METRICS | {"kind": MARIAN_NPZ}, measures, [], "mit")

@@ -8,7 +8,7 @@ from workflow_scripts.plan.catalogues import lexicon_measures
 from workflow_scripts.plan.catalogues.lexicons import lexicon, lexicon_training_sets, lexicons
 from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
-from workflow_scripts.plan.stage import Stage
+from workflow_scripts.plan.stage import Stage, name_and_part
 from workflow_scripts.stages.embed.stage import tested_embeddings
 from workflow_scripts.stages.lexicon.checks import problems
 from workflow_scripts.stages.syntax.parser_files import TAGGING, parser_files
@@ -240,9 +240,3 @@ class Lexicon(Stage):
         """Return the files of the training sets that a lexicon is made of."""
         units = self.reads(f"{name}{WORDS}")
         return [self.file(unit, "pairs.parquet") for unit in units]
-
-
-def name_and_part(instance: str) -> tuple[str, str]:
-    """Return the lexicon of an instance, and which of its units it is: WORDS, or "" for itself."""
-    name, dash, part = instance.partition("-")
-    return name, dash + part

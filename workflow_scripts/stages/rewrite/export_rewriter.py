@@ -46,7 +46,7 @@ _RECORD = "model.json"
 _EXAMPLES = 10
 # What rewriter.json tells that changes nothing in the model: the configuration may have changed it
 # since the training.
-_TOLD = ("continued", "licence", "inputs")
+_FACTS = ("continued", "licence", "inputs")
 
 
 def front_matter(about: dict[str, Any], licence: str, kind: str) -> dict[str, Any]:
@@ -125,14 +125,14 @@ def unit_folder(run_folder: Path, instance: str) -> Path:
     return folder
 
 
-def told(run_folder: Path, name: str) -> dict[str, Any]:
-    """Return what the run's configuration tells of a rewriter, as it is now; see `_TOLD`.
+def facts_of_run(run_folder: Path, name: str) -> dict[str, Any]:
+    """Return what the run's configuration tells of a rewriter, as it is now; see `_FACTS`.
 
     Raises:
         InputError: the configuration is missing, or of another version.
     """
     about = linked_layout(run_folder).settings(("rewrite", name))["about"]
-    return {key: about[key] for key in _TOLD if key in about}
+    return {key: about[key] for key in _FACTS if key in about}
 
 
 def _tell(folder: Path, about: dict[str, Any]) -> None:
@@ -162,7 +162,7 @@ def export(run_folder: Path, name: str, output: Path, licence: str | None = None
     folder = unit_folder(run_folder, name)
     measured = unit_folder(run_folder, f"{name}-measures")
     files = [folder / file for file in verify(folder / _RECORD)["files"]]
-    about, measures = read_about(folder) | told(run_folder, name), read_measures(measured)
+    about, measures = read_about(folder) | facts_of_run(run_folder, name), read_measures(measured)
     examples = list(islice(read_paraphrases(measured), _EXAMPLES))
     repair = None
     if about["noise"] is not None:

@@ -60,7 +60,7 @@ def requests_of(
                 continue
             if form == "tsv" and not line.strip():
                 continue
-            request = _given(line, form, columns)
+            request = _value_of_line(line, form, columns)
             if not isinstance(request, dict):
                 raise RequestError('must be an object such as {"text": "A sentence."}')
             yield number, request_of({**defaults, **request})
@@ -68,7 +68,7 @@ def requests_of(
             raise RequestError(f"line {number}: {error}") from error
 
 
-def _given(line: str, form: str, columns: list[str] | None) -> Any:
+def _value_of_line(line: str, form: str, columns: list[str] | None) -> Any:
     if form == "text":
         return {"text": line}
     if columns is not None:

@@ -404,9 +404,3 @@ def begins_with(config: Config, name: str) -> str | None:
     """Return the role of the model that a rewriter's training goes on from; None: of none."""
     block = continued(config, name)
     return None if block is None else block["from"]
-
-
-def parted(instance: str) -> tuple[str, str]:
-    """Return the name of the rewriter of an instance, and what follows it."""
-    name, dash, part = instance.partition("-")
-    return name, dash + part

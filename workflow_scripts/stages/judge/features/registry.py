@@ -33,14 +33,14 @@ class _Once:
 
     def __init__(self, log_odds: Callable[[Sequence[str]], Numbers]):
         self._ask = log_odds
-        self._found: dict[str, float] = {}
+        self._known: dict[str, float] = {}
 
     def log_odds(self, sentences: Sequence[str]) -> Numbers:
         """Return the log-odds of each sentence, shape (sentences,)."""
-        new = [sentence for sentence in dict.fromkeys(sentences) if sentence not in self._found]
+        new = [sentence for sentence in dict.fromkeys(sentences) if sentence not in self._known]
         if new:
-            self._found |= zip(new, self._ask(new), strict=True)
-        return np.array([self._found[sentence] for sentence in sentences], np.float64)
+            self._known |= zip(new, self._ask(new), strict=True)
+        return np.array([self._known[sentence] for sentence in sentences], np.float64)
 
 
 class _Reader:
