@@ -22,8 +22,8 @@ from workflow_scripts.stages.judge.features import FEATURES
 from workflow_scripts.stages.judge.judge import Coefficients, Judge, band_names, band_of, known_rows
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 
-# Features that may only help (1) or only harm (-1) at given others. The others are free: those of
-# lower layers, say, count against the last one.
+# Features that may only help (1) or only harm (-1) while the others stay as they are. The rest are
+# free: those of lower layers, say, count against the last one.
 SIGNS = {
     **dict.fromkeys(("cosine", "grammar", "grammar_gain", "language_model"), 1),
     **dict.fromkeys(("forward_gain", "backward_gain", "numbers", "names", "negation"), 1),
@@ -34,14 +34,14 @@ SIGNS = {
 }
 BANDS = (8, 15, 30)
 FOLDS = 10
-# Of squared coefficients of standardised features, in pairs; that of vectors is greater, as they
-# have hundreds of numbers.
+# The penalty of squared coefficients of standardised features, in pairs. That of vectors is
+# greater, as they have hundreds of numbers.
 PENALTY = 5.0
 VECTOR_PENALTY = 3000.0
-# Of the difference of a band from all bands: some hundreds of labels tell little of it.
+# The penalty of how far a band is from all bands: some hundreds of labels tell little of it.
 _BAND_PENALTY = 50.0
-# Of a pair whose file lacks a feature that another one knows: such a feature is known of pairs as
-# the other file has them, and coefficients beside it should be those of such pairs.
+# The weight of a pair whose file lacks a feature that another file has. Pairs with that feature are
+# like those of the other file, so coefficients beside it should be those of such pairs.
 LACKING_WEIGHT = 0.1
 _FEWEST_REFERENCES = 10
 _BOOTSTRAPS = 400

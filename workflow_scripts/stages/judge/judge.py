@@ -47,7 +47,7 @@ class Coefficients:
         total: Numbers = np.full(len(next(iter(values.values()))), self.intercept)
         for name, weight in self.weights.items():
             value = values[name]
-            # Of a vector: an own sum for each pair, which no other pair of the batch changes.
+            # A vector gets a sum for each pair by itself: no other pair of the batch changes it.
             total += (value * weight).sum(axis=1) if value.ndim == 2 else value * weight
         return total
 

@@ -29,7 +29,7 @@ OWN_COLUMNS = ("source", "ref_sent", "backward_nll")
 OPTIONAL = "NLL"
 # The system of the controls: the reference itself, hidden among its paraphrases.
 CONTROL = "0"
-# What an annotator who reads gives a control.
+# The score that a control gets of an annotator who reads.
 PERFECT = 100.0
 # Values of `gm`.
 NONSENSICAL, UNGRAMMATICAL, GRAMMATICAL = 0, 1, 2

@@ -86,7 +86,7 @@ def aggregate(ratings: Sequence[Rating]) -> dict[str, dict[str, Any]]:
 
 
 def _natural(text: str) -> tuple[bool, int, str]:
-    """Numbers first, in their order, then names."""
+    """Return a key that sorts numbers first, in their order, then names."""
     number = text.isascii() and text.isdigit()
     return (not number, int(text) if number else 0, text)
 

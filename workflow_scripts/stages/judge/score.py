@@ -34,7 +34,7 @@ from workflow_scripts.stages.judge.rated_pairs import nll_of
 
 # Pairs that are judged together; memory does not grow with the files' features.
 _CHUNK = 1024
-# Of English text, about half of the words are function words; of other languages, few look so.
+# About half of the words of English text are function words; in other languages few look so.
 _ENGLISH_SHARE, _ENOUGH_WORDS = 0.15, 20
 
 

@@ -212,7 +212,7 @@ class Judge(Stage):
         return self._judging_job("judge.shard", system, reads)
 
     def _judging_job(self, command: str, instance: str, reads: dict[str, str]) -> Job:
-        """Return a job that reads the models of a judge's features besides."""
+        """Return a job that also reads the models of a judge's features."""
         names = {"words": "words.txt", "grammar": "model.json"}
         models = {key: self.file(unit, names[key]) for key, unit in self.models(instance).items()}
         record = self.hub_record(instance)
@@ -260,7 +260,7 @@ class Judge(Stage):
         return encoder_blocks.own_files(block.get("encoder"), self.config, where)
 
     def _shipped(self, instance: str) -> list[Path]:
-        """Return what ships with Paraloom of what a unit reads."""
+        """Return the files that a unit reads and that ship with Paraloom."""
         block = self._block(instance)
         own = instance in self.fitted or judges.is_own(block)
         grammar = judges.GRAMMAR_MODEL in judges.needs(block) and not judges.own_grammar(block)

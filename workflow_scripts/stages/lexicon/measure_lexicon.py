@@ -60,7 +60,7 @@ from workflow_scripts.stages.lexicon.measures_testbed import Synonyms, exact, oc
 from workflow_scripts.stages.lexicon.measures_wordnet import WordNet
 from workflow_scripts.stages.lexicon.results import LEXICON, MEASURES
 
-# Entries of the lexicon that are drawn for people to read, from among so many of the best.
+# How many entries are drawn for people to read, and from how many of the best.
 _READ, _AMONG = 50, CUTS[1:]
 _SIDES = ("reference", "paraphrase")
 

@@ -20,7 +20,7 @@ SAMPLE, MEASURES = "sample.tsv", "measures.json"
 _RECORD = "sample"
 # The lexicon itself among what is compared.
 LEXICON = "lexicon"
-# What follows its name in the name of the unit of its measures.
+# What follows a lexicon's name in the name of the unit that measures it.
 MEASURES_PART = "-measures"
 
 

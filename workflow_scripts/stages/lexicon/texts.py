@@ -30,7 +30,7 @@ UNKNOWN, OTHER = 1 << WORD_BITS, 1 << 29
 PAD = (-1, -2)
 # Pairs that are worked on at once.
 BATCH = 4096
-# Beyond so many strings their tokens are forgotten; memory stays flat.
+# At most this many strings are remembered with their tokens; memory stays flat.
 _CAPACITY = 500_000
 
 

@@ -32,7 +32,7 @@ from workflow_scripts.stages.lexicon.texts import (
 )
 
 _ROWS = 1 << 16
-# Of the sample, which are numbered at once: two of each pair.
+# Sentences of the sample that are numbered at once, two of each pair.
 _SENTENCES = 1 << 15
 
 

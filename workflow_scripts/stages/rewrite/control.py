@@ -1,8 +1,8 @@
 """How well a rewriter follows templates, next to the same model without them.
 
-A paraphrase meets a template if the top two levels of its parse are the template. Asked for are, on
-held-out pairs, the template of the pair's target (Iyyer et al., 2018, test so), and each of the
-most frequent templates.
+A paraphrase meets a template if the top two levels of its parse are the template. On held-out pairs
+the rewriter is asked for the template of the pair's target (Iyyer et al., 2018, test so), and for
+each of the most frequent templates.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

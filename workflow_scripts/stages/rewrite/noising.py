@@ -128,7 +128,7 @@ def _damage(
     times: int,
     random: np.random.Generator,
 ) -> Damaged:
-    """Return a text with so many damages, as far as there is room for them."""
+    """Return a text with `times` damages, or as many as it has room for."""
     sentence = _Sentence(text, language)
     damages: dict[int, Damage] = {}
     for _ in range(times):
@@ -187,7 +187,7 @@ class _Sentence:
         return ((place, token.word) for place, token in enumerate(self.tokens) if token.word)
 
     def plain_words(self) -> Iterator[tuple[int, str]]:
-        """Yield those that are no names: of the first, whose capital says nothing, if it is known.
+        """Yield the words that are no names; the capital of the first word does not make it one.
 
         Where there is a dictionary, words that it lacks are no plain ones either.
         """

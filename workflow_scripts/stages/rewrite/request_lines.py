@@ -14,7 +14,7 @@ from workflow_scripts.stages.rewrite.requests import SCHEMA, Request, RequestErr
 
 FORMS = ("text", "tsv", "jsonl")
 SUFFIXES = {".txt": "text", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
-# What would be taken for lines of text, and is none.
+# Forms that would be taken for lines of text, and are none.
 _OTHERS = {
     ".json": "requests stand one on each line (.jsonl)",
     ".csv": "tables have tabs between their columns (.tsv)",

@@ -16,7 +16,7 @@ MOST_RESULTS = 20
 _LONGEST = 100  # characters of a word
 _WORD = {"type": "string", "minLength": 1, "maxLength": _LONGEST}
 
-# Of the JSON of a request; the OpenAPI document of the service shows it too.
+# What the JSON of a request may be; the OpenAPI document of the service shows it, too.
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": ["text"],

@@ -57,7 +57,7 @@ MOST_AVOIDED = 20_000
 class Settings:
     """How a rewriter searches.
 
-    `beam_size`: hypotheses of a sentence; `k`: samples are drawn from so many best tokens;
+    `beam_size`: hypotheses of a sentence; `k`: samples are drawn from the k best tokens;
     `batch_rows`: hypotheses at work at once; `copies`: whether the sentence itself counts as a
     paraphrase.
     """
@@ -404,7 +404,7 @@ class Rewriter:
         return [clean(self._target.decode(output)) for output in outputs]
 
     def _answer(self, plan: Plan, results: list[Found]) -> Answer:
-        """Return the answer of a plan, yet without meaning scores."""
+        """Return the answer of a plan, still without meaning scores."""
         request, lost = plan.request, Counter[str]()
         answer = Answer(request, [], plan.avoided, plan.used, plan.unknown, plan.why)
         if plan.why:

@@ -9,13 +9,13 @@ import regex
 from workflow_scripts.core.text.normalisation import spellings, written_without_blanks
 from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, WORD_MARK, Vocabulary
 
-# Ways to write one spelling that a search is told; those of the fewest pieces come first.
+# A search gets at most this many ways to write a spelling; those of the fewest pieces come first.
 MOST_SEGMENTATIONS = 200
 START = SYMBOLS[BOS]
-# Words of a phrase of which each may have a capital of its own: there are 3 ways to write each.
+# In phrases of up to this many words each may have a capital: there are 3 ways to write each.
 _WORDS_WITH_CAPITALS = 4
 
-# Signs that are typed one for the other: apostrophes and hyphens. Phones write the curved and the
+# Signs that people type for each other: apostrophes and hyphens. Phones write the curved and the
 # long ones, vocabularies often know the straight and the short ones alone.
 _ALIKE = str.maketrans(
     dict.fromkeys("\u2018\u2019\u02bc\u00b4`", "'") | dict.fromkeys("\u2010\u2011", "-")
@@ -70,7 +70,7 @@ def holds(text: str, phrase: str, *, affirmed: bool = False) -> bool:
 def capitals(phrase: str) -> list[str]:
     """Return a phrase as it stands, and with each of its words in lower case and capitalised.
 
-    Of a phrase of more than `_WORDS_WITH_CAPITALS` words only as it stands.
+    A phrase of more than `_WORDS_WITH_CAPITALS` words is returned only as it stands.
     """
     start, words = at_start(phrase)
     if len(words.split()) > _WORDS_WITH_CAPITALS:

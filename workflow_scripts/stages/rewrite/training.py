@@ -1,4 +1,4 @@
-"""Training of a loaded model on pairs of pieces, to be gone on with at its last checkpoint.
+"""Training of a loaded model on pairs of pieces, which can go on from its last checkpoint.
 
 Adam, label smoothing, dropout, a warm-up, batches of pairs of like length. All randomness is
 seeded by the number of the update or of the epoch. So after a kill the training goes on as if
@@ -21,7 +21,7 @@ from workflow_scripts.core.training.loop import TrainingLoop, descend
 from workflow_scripts.nmt.scoring import Pair
 from workflow_scripts.nmt.trainable import Trainable, forced_loss
 
-# Pairs of so many batches are sorted by length together.
+# The pairs of this many batches are sorted by length together.
 _POOL = 64
 _BETAS = (0.9, 0.98)
 

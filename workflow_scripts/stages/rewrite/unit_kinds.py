@@ -279,7 +279,7 @@ class WithTemplates(RewriterUnit):
         return {"package": block["package"], "language": self.language, "folder": folder}
 
     def parser_content(self) -> dict[str, Any]:
-        """Return what counts of the parser: its settings, with the files by content."""
+        """Return what a digest covers of the parser: its settings, with the files by content."""
         hashes = self.parser_hashes()
         folder = {name: hashes[path] for name, path in self._parser_files().items()}
         return {**self.parser(), "folder": folder}

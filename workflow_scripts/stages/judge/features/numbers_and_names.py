@@ -22,7 +22,7 @@ _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _SMALL = {word: value for value, word in enumerate(_UNITS.split())}
 _SMALL |= {word: 10 * tens for tens, word in enumerate(_TENS.split(), start=2)}
 _GREAT = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
-# Of these, and of words with n't, a clause is negative.
+# One of these, or a word with n't, makes a clause negative.
 _NEGATIVE = "no not never nobody nothing nowhere none nor neither cannot without"
 _NEGATIONS = frozenset(_NEGATIVE.split())
 

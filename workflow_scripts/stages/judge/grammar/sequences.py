@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 BITS = 22
-"""The table has so many cells, as a power of two."""
+"""The table has 2 ** BITS cells."""
 # What a token is asked: itself, pairs with the one before and the one behind, the pair around it,
 # and the threes that end at it, surround it and begin at it.
 FEATURES = 7
 LEVELS = 15
-# Longer sequences count if they were seen so often: those seen once are too many for the table.
+# A longer sequence counts if it was seen this often: those seen once are too many for the table.
 _LEAST = 2
 _EDGE = ""
 _MULTIPLIERS = np.array(

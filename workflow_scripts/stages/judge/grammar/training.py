@@ -29,7 +29,7 @@ Tokens = list[str]
 MINIMUM = 2000
 # Sentences that are trained on: words at least, tokens at most.
 _FEWEST_WORDS, _MOST_TOKENS = 2, 100
-# Sentences of about the same length stand in a batch: so many batches are sorted together.
+# Sentences of about the same length stand in a batch: this many batches are sorted together.
 _SORTED_BATCHES = 20
 # Share of the distinct words of a batch that are shown by their letters alone.
 _UNKNOWN_SHARE = 0.1
@@ -51,7 +51,7 @@ DEFAULTS: dict[str, Any] = {
     "learning_rate": 0.003,
 }
 _NETWORK = ("buckets", "embedding", "hidden", "dilations")
-# Words that are known by more than their letters were seen so often.
+# A word that is seen this often is known by more than its letters.
 _KNOWN_COUNT = 3
 
 
