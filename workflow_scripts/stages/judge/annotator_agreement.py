@@ -46,9 +46,8 @@ def agreement(ratings: Sequence[Rating], seed: int = 1) -> dict[str, Any]:
         if rating.score is not None:
             scores.setdefault(pair, {}).setdefault(rating.annotator, []).append(rating.score)
         people = flags.setdefault(pair, {})
-        people[rating.annotator] = (
-            people.get(rating.annotator, False) or rating.grammar < GRAMMATICAL
-        )
+        faulty = rating.grammar < GRAMMATICAL
+        people[rating.annotator] = people.get(rating.annotator, False) or faulty
     shared = [
         {name: sum(own_scores) / len(own_scores) for name, own_scores in people.items()}
         for people in scores.values()

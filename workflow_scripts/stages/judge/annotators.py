@@ -58,8 +58,6 @@ def left_out(
     max_failed: float = MAX_FAILED_CONTROLS,
 ) -> dict[str, str]:
     """Return the people whose ratings don't count, with the reason of each."""
-    faults = {
-        name: person.fault(min_judgments, max_failed)
-        for name, person in annotators(ratings).items()
-    }
+    people = annotators(ratings)
+    faults = {name: person.fault(min_judgments, max_failed) for name, person in people.items()}
     return {name: fault for name, fault in faults.items() if fault is not None}

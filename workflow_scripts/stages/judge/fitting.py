@@ -272,10 +272,9 @@ def calibrate(margins: Numbers, good: NDArray[np.bool_], band: NDArray[np.intp])
     matrix = np.column_stack([margins, np.ones(len(margins)), np.eye(bands)[band]])
     penalties = np.array([0.01, 0.01, *[_BAND_PENALTY] * bands])
     bounds: list[tuple[float | None, float | None]] = [(0, None), *[(None, None)] * (bands + 1)]
-    coefficients = logistic(matrix, good.astype(np.float64), np.ones(len(good)), penalties, bounds)
-    return Calibration(
-        float(coefficients[0]), tuple(float(coefficients[1] + shift) for shift in coefficients[2:])
-    )
+    target, weights = good.astype(np.float64), np.ones(len(good))
+    slope, base, *shifts = logistic(matrix, target, weights, penalties, bounds)
+    return Calibration(float(slope), tuple(float(base + shift) for shift in shifts))
 
 
 def known_sets(features: Sequence[str]) -> list[tuple[str, ...]]:

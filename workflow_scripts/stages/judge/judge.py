@@ -101,13 +101,13 @@ class Judge:
             Coefficients(
                 {
                     name: np.array(weight, np.float64) if isinstance(weight, list) else weight
-                    for name, weight in coefficients["weights"].items()
+                    for name, weight in fitted["weights"].items()
                 },
-                coefficients["intercept"],
-                coefficients["slope"],
-                tuple(coefficients["shifts"]),
+                fitted["intercept"],
+                fitted["slope"],
+                tuple(fitted["shifts"]),
             )
-            for coefficients in content["sets"]
+            for fitted in content["sets"]
         )
         return cls(
             tuple(content["features"]),
@@ -136,14 +136,12 @@ class Judge:
             "ranges": {name: list(map(_short, limits)) for name, limits in self.ranges.items()},
             "sets": [
                 {
-                    "weights": {
-                        name: _short(weight) for name, weight in coefficients.weights.items()
-                    },
-                    "intercept": _short(coefficients.intercept),
-                    "slope": _short(coefficients.slope),
-                    "shifts": list(map(_short, coefficients.shifts)),
+                    "weights": {name: _short(weight) for name, weight in fitted.weights.items()},
+                    "intercept": _short(fitted.intercept),
+                    "slope": _short(fitted.slope),
+                    "shifts": list(map(_short, fitted.shifts)),
                 }
-                for coefficients in self.sets
+                for fitted in self.sets
             ],
             "about": dict(self.about),
         }
@@ -160,25 +158,20 @@ class Judge:
         Returns:
             Probabilities; NaN where too little is known for any set.
         """
-        probabilities = np.full(len(words), np.nan)
+        result = np.full(len(words), np.nan)
         known = {name: known_rows(features[name]) for name in self.features if name in features}
         values = {name: self._within(name, features[name]) for name in known}
         band = band_of(words, self.bands)
-        for coefficients in self.sets:
-            if not coefficients.weights.keys() <= known.keys():
+        for fitted in self.sets:
+            if not fitted.weights.keys() <= known.keys():
                 continue
             rows = np.flatnonzero(
-                np.isnan(probabilities)
-                & np.logical_and.reduce([known[name] for name in coefficients.weights])
+                np.isnan(result) & np.logical_and.reduce([known[name] for name in fitted.weights])
             )
             if len(rows):
-                margin = coefficients.margin(
-                    {name: values[name][rows] for name in coefficients.weights}
-                )
-                probabilities[rows] = expit(
-                    coefficients.slope * margin + np.array(coefficients.shifts)[band[rows]]
-                )
-        return probabilities
+                margin = fitted.margin({name: values[name][rows] for name in fitted.weights})
+                result[rows] = expit(fitted.slope * margin + np.array(fitted.shifts)[band[rows]])
+        return result
 
     def _within(self, name: str, values: Numbers) -> Numbers:
         if name not in self.ranges:

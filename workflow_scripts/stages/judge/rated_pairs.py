@@ -117,12 +117,11 @@ def read_ratings(path: Path, texts: Path, good: float) -> Examples:
     counts = np.bincount(at)
     mean = np.bincount(at, scores) / counts
     ranks = _own_ranks(scores, np.array([worker for _, worker, _ in ratings]))
+    mean_nlls = np.array([np.mean(of_pair) if of_pair else np.nan for of_pair in nlls])
     pairs = Pairs(
         [references[reference] for reference, _ in places],
         [candidate for _, candidate in places],
-        forward_nll=_column(
-            np.array([np.mean(of_pair) if of_pair else np.nan for of_pair in nlls])
-        ),
+        forward_nll=_column(mean_nlls),
     )
     target = np.bincount(at, ranks) / counts
     enough = mean >= good

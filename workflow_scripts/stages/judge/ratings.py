@@ -146,9 +146,8 @@ def intervals(
     sums = np.zeros((len(references), len(systems), 4))
     for column, system in enumerate(systems):
         for pair, of_pair in by_system[system].items():
-            add_sums(
-                sums[references[pair.reference], column], similarity(of_pair), grammatical(of_pair)
-            )
+            row = sums[references[pair.reference], column]
+            add_sums(row, similarity(of_pair), grammatical(of_pair))
     return dict(zip(systems, figure_intervals(sums, samples, seed), strict=True))
 
 

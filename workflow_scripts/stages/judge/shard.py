@@ -160,9 +160,7 @@ def judge_shard(input_path: Path, references_path: Path | None, output: Path, be
             yield judgment
             total["candidates"] += len(row["candidates"])
             total["to_judge"] += len(to_judge(row, bench.max_sum))
-            total["judged"] += sum(
-                probability is not None for probability in judgment["probabilities"]
-            )
+            total["judged"] += sum(value is not None for value in judgment["probabilities"])
         if total["to_judge"] and not total["judged"]:
             raise InputError(
                 f"{input_path}: the judge knows too little of all {total['to_judge']:,} candidates "

@@ -240,10 +240,8 @@ class Judge(Stage):
 
     def _judgment_files(self, block: dict[str, Any]) -> dict[str, str]:
         """Return where the user's files are that a judge is fitted to, by their keys."""
-        judgments = {key: block[key] for key in _JUDGMENTS if key in block}
-        return dict(
-            zip(judgments, selection.located(self.config, list(judgments.values())), strict=True)
-        )
+        files = {key: block[key] for key in _JUDGMENTS if key in block}
+        return dict(zip(files, selection.located(self.config, list(files.values())), strict=True))
 
     def _encoder(self, block: dict[str, Any]) -> dict[str, Any] | None:
         """Return the settings of a judge's encoder; None if it needs none."""

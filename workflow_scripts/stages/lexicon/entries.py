@@ -67,7 +67,7 @@ class Entries(NamedTuple):
     within: Figures
 
 
-def become_entries(block: Block, least: int) -> NDArray[np.bool_]:
+def are_entries(block: Block, least: int) -> NDArray[np.bool_]:
     """Return which rows of counted pairs of phrases become entries.
 
     They came `least` times, and begin and end with other words: two phrases that share a word at
@@ -108,11 +108,8 @@ def looked_up(blocks: Iterator[Block], keys: NDArray[np.int64]) -> NDArray[np.in
 
 
 def candidates(phrases: Blocks, least: int) -> Block:
-    """Return the counted pairs of phrases that `become_entries`, shape (pairs, 3)."""
-    some = [
-        np.zeros((0, 3), np.int64),
-        *(block[become_entries(block, least)] for block in phrases()),
-    ]
+    """Return the counted pairs of phrases that `are_entries`, shape (pairs, 3)."""
+    some = [np.zeros((0, 3), np.int64), *(block[are_entries(block, least)] for block in phrases())]
     return np.concatenate(some)
 
 

@@ -246,14 +246,10 @@ def _typed(
         changes = []
         for place, word in sentence.plain_words():
             if len(word) >= _LETTERS:
-                new = (
-                    spelling
-                    for at in range(1, len(word))
-                    for spelling in change(word, at, sentence.language)
+                spellings = dict.fromkeys(
+                    new for at in range(1, len(word)) for new in change(word, at, sentence.language)
                 )
-                if options := [
-                    spelling for spelling in dict.fromkeys(new) if not sentence.is_word(spelling)
-                ]:
+                if options := [new for new in spellings if not sentence.is_word(new)]:
                     changes.append(_Change(place, options))
         return changes
 

@@ -38,8 +38,7 @@ from workflow_scripts.stages.rewrite.results import REPAIR
 from workflow_scripts.testbed.checker import Checker
 
 REWRITER, NOTHING, CORRECTOR = "rewriter", "nothing", "corrector"
-# These stand in place of a kind: nothing was damaged; all kinds together, without misspellings of a
-# list.
+# In place of a kind: nothing was damaged; all kinds together, without misspellings of a list.
 NONE, ALL = "none", "all"
 # A misspelling of a list, which people wrote.
 LISTED = "listed"

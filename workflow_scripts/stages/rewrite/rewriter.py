@@ -364,13 +364,8 @@ class Rewriter:
         results = translate(self._model, requests, beam_size=size, nbest=size, batch_rows=rows)
         for plan in plans:
             yield [
-                Found(
-                    self._texts(result.outputs),
-                    result.nlls,
-                    int(not result.outputs),
-                    len(result.unmet),
-                )
-                for result in islice(results, len(plan.searches))
+                Found(self._texts(beam.outputs), beam.nlls, int(not beam.outputs), len(beam.unmet))
+                for beam in islice(results, len(plan.searches))
             ]
 
     def _samples(self, plans: list[Plan]) -> Iterator[list[Found]]:

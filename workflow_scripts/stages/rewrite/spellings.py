@@ -39,9 +39,7 @@ def plain(text: str) -> str:
     if text.isascii():
         return text.translate(_ALIKE)
     written = unicodedata.normalize("NFKC", text.translate(_ALIKE))
-    return "".join(
-        character for character in written if unicodedata.category(character) != "Cf"
-    ).translate(_ALIKE)
+    return "".join(sign for sign in written if unicodedata.category(sign) != "Cf").translate(_ALIKE)
 
 
 def holds(text: str, phrase: str, *, affirmed: bool = False) -> bool:
@@ -77,11 +75,7 @@ def capitals(phrase: str) -> list[str]:
         return [phrase]
     lead = f"{START} " if start else ""
     choices = (spellings(word, case=True) for word in words.split())
-    return list(
-        dict.fromkeys(
-            [phrase, *(lead + " ".join(combination) for combination in product(*choices))]
-        )
-    )
+    return list(dict.fromkeys([phrase, *(lead + " ".join(parts) for parts in product(*choices))]))
 
 
 def forms_of(phrase: str, inflections: Forms) -> list[str]:

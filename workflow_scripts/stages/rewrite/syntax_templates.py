@@ -168,11 +168,8 @@ class Count:
 
     def templates(self) -> list[Template]:
         """Return the templates, most frequent first, those of one count by the alphabet."""
-        order = sorted(self._counts, key=lambda template: (-self._counts[template], template))
-        return [
-            Template(template, self._counts[template], self._examples[template][1])
-            for template in order
-        ]
+        order = sorted(self._counts, key=lambda text: (-self._counts[text], text))
+        return [Template(text, self._counts[text], self._examples[text][1]) for text in order]
 
 
 def write_table(path: Path, templates: list[Template]) -> None:

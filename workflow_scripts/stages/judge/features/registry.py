@@ -23,9 +23,7 @@ from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 
 # The alignment is the first that reads sentences: what it reads serves the cosine, too.
 _FAMILIES = (nll, token_matches, sentence_models, known, numbers_and_names, edits, surface)
-FEATURES: dict[str, Feature] = {
-    entry.name: entry for family in _FAMILIES for entry in family.FEATURES
-}
+FEATURES: dict[str, Feature] = {item.name: item for family in _FAMILIES for item in family.FEATURES}
 
 
 class _Once:
@@ -86,9 +84,9 @@ def compute(pairs: Pairs, names: Iterable[str], models: Models) -> dict[str, Num
     if models.encoder is not None:
         models = replace(models, encoder=_Reader(models.encoder))
     order = list(FEATURES)
-    in_order = sorted(features, key=lambda entry: order.index(entry.name))
-    numbers = {entry.name: entry.compute(pairs, models) for entry in in_order}
-    return {entry.name: numbers[entry.name] for entry in features}
+    in_order = sorted(features, key=lambda item: order.index(item.name))
+    numbers = {item.name: item.compute(pairs, models) for item in in_order}
+    return {item.name: numbers[item.name] for item in features}
 
 
 def feature(name: str) -> Feature:

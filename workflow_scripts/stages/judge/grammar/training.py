@@ -149,14 +149,7 @@ def _drawn(
     ]
     portion = _sentences_of_batch(config) * _SORTED_BATCHES
     return random, (
-        sorted(
-            (
-                sentence
-                for sentence in whole[start : start + portion]
-                if len(sentence) <= _MOST_TOKENS
-            ),
-            key=len,
-        )
+        sorted((s for s in whole[start : start + portion] if len(s) <= _MOST_TOKENS), key=len)
         for start in range(0, len(whole), portion)
     )
 
@@ -276,11 +269,8 @@ def validate(
     unsound = model.of_tokens([sentence.tokens for sentence in damaged])
     kinds: dict[str, float] = {}
     for kind in damager.kinds:
-        of_kind = [
-            result.tokens
-            for s in sentences
-            if (result := damager.damage(s, "validation", kind=kind))
-        ]
+        results = (damager.damage(s, "validation", kind=kind) for s in sentences)
+        of_kind = [result.tokens for result in results if result]
         if of_kind:
             kinds[kind] = _area(sound, model.of_tokens(of_kind))
     return {
