@@ -20,8 +20,7 @@ from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.nmt import translate
 from workflow_scripts.plan.catalogues.rewriters import KINDS
 from workflow_scripts.stages.rewrite import export_rewriter, measure
-from workflow_scripts.stages.rewrite.control_report import SHOWN
-from workflow_scripts.stages.rewrite.results import read_about, read_paraphrases
+from workflow_scripts.stages.rewrite.results import CONTROL_SETTINGS, read_about, read_paraphrases
 
 ABOUT = {
     **{"name": "plain", "language": "en", "systems": ["parabank2"], "write": ["paraphrase"]},
@@ -283,7 +282,7 @@ def test_a_rewriter_with_templates_is_released_with_how_they_are_met(run_folder,
     export_rewriter.export(run, "plain", tmp_path / "out")
     text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     row = "| 1,234 | 62.5 (50.0 to 75.0) | 80.0 (70.0 to 90.0) | 0.500 | – | 11.8 |"
-    assert f"| {SHOWN['frequent']} {row}" in text
+    assert f"| {CONTROL_SETTINGS['frequent']} {row}" in text
     copy = tmp_path / "out" / "control.json"
     assert copy.read_bytes() == (controlled / "control.json").read_bytes()
     assert "  control.json" in (tmp_path / "out" / "SHA256SUMS").read_text(encoding="utf-8")

@@ -14,8 +14,9 @@ from workflow_scripts.core.files.rows import PairRow, TreesRow
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.stages.rewrite import measure_control, syntax_templates
-from workflow_scripts.stages.rewrite.control_report import control_table, results, template_table
 from workflow_scripts.stages.rewrite.measure_control import held_out
+from workflow_scripts.stages.rewrite.report import control_table, template_table
+from workflow_scripts.stages.rewrite.results import controlled
 from workflow_scripts.stages.rewrite.syntax_templates import Template
 from workflow_scripts.stages.subword.train import train_model
 
@@ -136,8 +137,8 @@ def test_met_is_told_by_the_templates_in_the_line(finished):
 
 def test_the_report_and_the_tables_show_the_results(finished):
     run = FinishedRun({}, [(("rewrite", "mine-control"), finished)])
-    content = results(run)["mine"]
-    (section,) = sections(["workflow_scripts.stages.rewrite.control_report:syntactic_control"], run)
+    content = controlled(run)["mine"]
+    (section,) = sections(["workflow_scripts.stages.rewrite.report:syntactic_control"], run)
     rows = rows_of(captioned(section.html, "mine: templates that were met"))[1:]
     assert len(rows) == 5
     for row, (name, one) in zip(rows, content["settings"].items(), strict=True):
@@ -153,7 +154,7 @@ def test_the_report_and_the_tables_show_the_results(finished):
 
 def test_a_run_without_templates_has_no_such_section():
     run = FinishedRun({}, [])
-    assert sections(["workflow_scripts.stages.rewrite.control_report:syntactic_control"], run) == []
+    assert sections(["workflow_scripts.stages.rewrite.report:syntactic_control"], run) == []
 
 
 def test_measures_that_a_run_lacks_are_left_empty(finished, tmp_path):
@@ -164,7 +165,7 @@ def test_measures_that_a_run_lacks_are_left_empty(finished, tmp_path):
     (tmp_path / "control.json").write_text(json.dumps(content), encoding="utf-8")
     write_record(tmp_path / "answers", 0, 0, {}, files=[tmp_path / "control.json"])
     run = FinishedRun({}, [(("rewrite", "mine-control"), tmp_path)])
-    (section,) = sections(["workflow_scripts.stages.rewrite.control_report:syntactic_control"], run)
+    (section,) = sections(["workflow_scripts.stages.rewrite.report:syntactic_control"], run)
     rows = rows_of(captioned(section.html, "mine: the most frequent templates"))[1:]
     assert [len(row) for row in rows] == [6, 6]
     assert rows[0][-1] == rows[0][-2]

@@ -27,13 +27,15 @@ from workflow_scripts.core.version import version
 from workflow_scripts.plan.run.run_folders import run_folder
 from workflow_scripts.stages.catalogue import linked_layout
 from workflow_scripts.stages.release.licences import licence_fields
-from workflow_scripts.stages.rewrite.control_report import RESULTS, SHOWN, read_control
 from workflow_scripts.stages.rewrite.results import (
     ABOUT,
+    CONTROL,
+    CONTROL_SETTINGS,
     MEASURES,
     PARAPHRASES,
     REPAIR,
     read_about,
+    read_control,
     read_measures,
     read_paraphrases,
     read_repair,
@@ -97,7 +99,7 @@ def card(
             licence=licence,
             repair=repair,
             control=control,
-            settings=SHOWN,
+            settings=CONTROL_SETTINGS,
             version=version(),
         )
     )
@@ -178,7 +180,7 @@ def export(run_folder: Path, name: str, output: Path, licence: str | None = None
             )
         controlled = unit_folder(run_folder, f"{name}-control")
         control = read_control(controlled)
-        files.append(controlled / RESULTS)
+        files.append(controlled / CONTROL)
     text = card(
         about,
         read_metrics(folder / "metrics.json"),

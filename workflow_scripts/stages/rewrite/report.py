@@ -1,4 +1,4 @@
-"""The report's sections on rewriters and on the repair of damage, and their tables."""
+"""The report's sections on rewriters, repair of damage and templates, and their tables."""
 
 from itertools import islice
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.table import Table, ends
 from workflow_scripts.stages.rewrite import results
-from workflow_scripts.stages.rewrite.results import FIGURES, REPAIR_FIGURES
+from workflow_scripts.stages.rewrite.results import CONTROL_SETTINGS, FIGURES, REPAIR_FIGURES
 from workflow_scripts.stages.train.curve_plot import learning_curve
 from workflow_scripts.stages.train.results import read_curve, read_metrics
 
@@ -69,3 +69,43 @@ def repair_table(run: FinishedRun) -> Table:
 
 def _read(run: FinishedRun, name: str) -> dict[str, Any]:
     return results.read_repair(run.folder("rewrite", f"{name}-repair"))
+
+
+def syntactic_control(run: FinishedRun) -> dict[str, Any] | None:
+    """Return the measures of the rewriters with templates; None if there is none."""
+    by_name = results.controlled(run)
+    if not by_name:
+        return None
+    return {"rewriters": by_name, "control": control_table(run), "templates": template_table(run)}
+
+
+def control_table(run: FinishedRun) -> Table:
+    """Return the measures of each setting; what a run can't measure is empty."""
+    rows = [
+        {
+            **measures,
+            "rewriter": name,
+            "beam_size": control["beam_size"],
+            "setting": setting,
+            "asked": CONTROL_SETTINGS[setting],
+        }
+        for name, control in results.controlled(run).items()
+        for setting, measures in control["settings"].items()
+    ]
+    columns = (
+        "rewriter beam_size setting answers sentences without_output without_tree met met_best "
+        "met_low=met_interval.low met_high=met_interval.high met_best_low=met_best_interval.low "
+        "met_best_high=met_best_interval.high copies distinct cosine? cosine_best? "
+        "cosine_where_met? exact? exact_best? exact_where_met?"
+    )
+    return Table(columns, rows)
+
+
+def template_table(run: FinishedRun) -> Table:
+    """Return how each of the most frequent templates is met."""
+    rows = [
+        {**template, "rewriter": name}
+        for name, control in results.controlled(run).items()
+        for template in control["templates"]
+    ]
+    return Table("rewriter template count answers met met_best cosine? exact?", rows)

@@ -17,7 +17,17 @@ FIGURES = ("bleu", "one_minus_bleu", "copies", "length_ratio", "cosine", "exact_
 SENTENCES, REPAIR = "sentences.tsv", "repair.json"
 # The figures of a method and a kind of damage; the last one only where meanings are known.
 REPAIR_FIGURES = ("repaired", "kept", "exact", "same_meaning")
-# Its file in the model folder; the record of the model speaks for it.
+# How well a rewriter follows templates: the unit that tells it, the file and its record.
+_CONTROL_UNIT, CONTROL, _ANSWERS = "-control", "control.json", "answers"
+# What a setting asks for, and what the rewriter reads.
+CONTROL_SETTINGS = {
+    "target": "that of the held-out target, which it reads",
+    "own": "that of the held-out target; it reads that of the sentence itself",
+    "free": "that of the held-out target; it reads none",
+    "frequent": "each of the most frequent ones, which it reads",
+    "frequent_free": "each of the most frequent ones; it reads none",
+}
+# A rewriter's file in the model folder; the record of the model speaks for it.
 ABOUT = "rewriter.json"
 
 
@@ -43,6 +53,20 @@ def read_paraphrases(folder: Path) -> Iterator[dict[str, Any]]:
 def read_repair(folder: Path) -> dict[str, Any]:
     """Return what is known of the repair of damage, by method and kind, with examples."""
     return read_json(folder / REPAIR, Path(SENTENCES).stem)
+
+
+def read_control(folder: Path) -> dict[str, Any]:
+    """Return the measures of a rewriter with templates."""
+    return read_json(folder / CONTROL, _ANSWERS)
+
+
+def controlled(run: FinishedRun) -> dict[str, dict[str, Any]]:
+    """Return the measures of the rewriters with templates, by their names."""
+    units = [name for name in run.instances("rewrite") if name.endswith(_CONTROL_UNIT)]
+    return {
+        name.removesuffix(_CONTROL_UNIT): read_control(run.folder("rewrite", name))
+        for name in units
+    }
 
 
 def repairers(run: FinishedRun) -> list[str]:
