@@ -91,16 +91,16 @@ def _split_half(
 
 
 def _with_others(shared: Sequence[dict[str, float]]) -> float | None:
-    own: dict[str, tuple[list[float], list[float]]] = {}
+    by_person: dict[str, tuple[list[float], list[float]]] = {}
     for people in shared:
         total = sum(people.values())
         for name, score in people.items():
-            scores, others = own.setdefault(name, ([], []))
+            scores, others = by_person.setdefault(name, ([], []))
             scores.append(score)
             others.append((total - score) / (len(people) - 1))
     correlations = [
         (len(scores), spearman(np.array(scores), np.array(others)))
-        for scores, others in own.values()
+        for scores, others in by_person.values()
         if len(scores) >= MIN_SHARED
     ]
     weighted = [(count, value) for count, value in correlations if value is not None]

@@ -136,8 +136,8 @@ def fit(
         scored = [replace(file, pairs=translators.scored(file.pairs)) for file in examples(config)]
         about = {}
         if any(ENCODER in NEEDS[name] for name in features):
-            own = None if config["encoder"] == DEFAULT else encoder_folder(config["encoder"])
-            about["encoder"], _ = encoder_of(own)
+            folder = None if config["encoder"] == DEFAULT else encoder_folder(config["encoder"])
+            about["encoder"], _ = encoder_of(folder)
         judge = fit_judge(scored, features, models, about, config["seed"], print)
         path = judge.save(output.parent)
     rows = sum(map(len, scored))

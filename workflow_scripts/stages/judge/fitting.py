@@ -166,9 +166,9 @@ class Design:
         place, intercept = 0, 0.0
         for name in features:
             mean, deviation = self._moments[name]
-            own = solution[place : place + self._size(name)] / deviation
-            weights[name] = own if self._is_vector(name) else float(own[0])
-            intercept -= float(np.sum(own * mean))
+            coefficients = solution[place : place + self._size(name)] / deviation
+            weights[name] = coefficients if self._is_vector(name) else float(coefficients[0])
+            intercept -= float(np.sum(coefficients * mean))
             place += self._size(name)
         return weights, intercept
 
@@ -286,7 +286,7 @@ def known_sets(features: Sequence[str]) -> list[tuple[str, ...]]:
     needs = {name: (*FEATURES[name].columns, *FEATURES[name].models) for name in features}
     groups = list(dict.fromkeys(need for need in needs.values() if need))
     chosen = chain.from_iterable(combinations(groups, size) for size in range(len(groups), -1, -1))
-    sets = (tuple(n for n in features if not needs[n] or needs[n] in some) for some in chosen)
+    sets = (tuple(n for n in features if not needs[n] or needs[n] in known) for known in chosen)
     return [names for names in sets if names]
 
 
@@ -322,20 +322,20 @@ def fit(
         )
     design = Design(files, features)
     folds, band = splits(design, seed), band_of(design.words, BANDS)
-    mine = design.files == 0
+    of_first = design.files == 0
     sets, figures = [], []
     reliable: list[dict[str, Any]] = []
-    for some in known_sets(features):
-        solution = _solve(design, some, np.ones(len(design.files), bool))
-        weights, intercept = design.weights_of(some, solution)
-        margins = held_out_margins(design, some, folds)
-        calibration = calibrate(margins[mine], first.good, band[mine])
+    for names in known_sets(features):
+        solution = _solve(design, names, np.ones(len(design.files), bool))
+        weights, intercept = design.weights_of(names, solution)
+        margins = held_out_margins(design, names, folds)
+        calibration = calibrate(margins[of_first], first.good, band[of_first])
         sets.append(Coefficients(weights, intercept, calibration.slope, calibration.shifts))
-        probabilities = _held_out_probabilities(margins, first.good, mine, band, folds)
-        figures.append({"features": list(some), **_figures(files, design, probabilities)})
+        probabilities = _held_out_probabilities(margins, first.good, of_first, band, folds)
+        figures.append({"features": list(names), **_figures(files, design, probabilities)})
         tell(_line(figures[-1]))
         if not reliable:  # of all features
-            reliable = reliability(probabilities[mine], first.good, band[mine])
+            reliable = reliability(probabilities[of_first], first.good, band[of_first])
     return Judge(
         tuple(features),
         tuple(sets),
@@ -350,11 +350,11 @@ def ablation(files: Sequence[Examples], features: Sequence[str], seed: int) -> I
     """Yield the held-out figures of all features, and of all but each one."""
     design = Design(files, features)
     folds, band = splits(design, seed), band_of(design.words, BANDS)
-    mine = design.files == 0
+    of_first = design.files == 0
     for left_out in (None, *features):
-        some = [name for name in features if name != left_out]
-        margins = held_out_margins(design, some, folds)
-        probabilities = _held_out_probabilities(margins, files[0].good, mine, band, folds)
+        names = [name for name in features if name != left_out]
+        margins = held_out_margins(design, names, folds)
+        probabilities = _held_out_probabilities(margins, files[0].good, of_first, band, folds)
         figures = _figures(files, design, probabilities)
         yield f"{f'without {left_out}' if left_out else 'all'}\t" + "\t".join(
             f"{name} {measure} {figures[name][measure]['value']:.4f}"
@@ -367,15 +367,15 @@ def ablation(files: Sequence[Examples], features: Sequence[str], seed: int) -> I
 def _held_out_probabilities(
     margins: Numbers,
     good: NDArray[np.bool_],
-    mine: NDArray[np.bool_],
+    of_first: NDArray[np.bool_],
     band: NDArray[np.intp],
     folds: Sequence[NDArray[np.bool_]],
 ) -> Numbers:
     """Return probabilities whose calibration, too, is of other references."""
     probabilities = np.zeros(len(margins))
     for out in folds:
-        rest = ~out[mine]
-        calibration = calibrate(margins[mine][rest], good[rest], band[mine][rest])
+        rest = ~out[of_first]
+        calibration = calibrate(margins[of_first][rest], good[rest], band[of_first][rest])
         probabilities[out] = calibration.probability(margins[out], band[out])
     return probabilities
 
@@ -383,8 +383,8 @@ def _held_out_probabilities(
 def _figures(files: Sequence[Examples], design: Design, probabilities: Numbers) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     for number, file in enumerate(files):
-        own = design.files == number
-        groups, mine = design.groups[own], probabilities[own]
+        of_file = design.files == number
+        groups, predicted = design.groups[of_file], probabilities[of_file]
         clear = file.good | file.bad
         measures: dict[str, tuple[Callable[..., float], NDArray[Any], NDArray[np.bool_]]] = {}
         if 0 < file.good[clear].sum() < clear.sum():
@@ -396,7 +396,7 @@ def _figures(files: Sequence[Examples], design: Design, probabilities: Numbers) 
             "pairs": len(file),
             "references": len(np.unique(groups)),
             **{
-                name: interval(measure, truth[rows], mine[rows], groups[rows])
+                name: interval(measure, truth[rows], predicted[rows], groups[rows])
                 for name, (measure, truth, rows) in measures.items()
             },
         }

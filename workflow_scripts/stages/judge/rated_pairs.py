@@ -134,10 +134,11 @@ def _own_ranks(scores: Numbers, workers: NDArray[np.str_]) -> Numbers:
     ranks = rankdata(scores) / len(scores) if len(scores) else scores
     result = np.zeros(len(scores))
     for worker in np.unique(workers):
-        own = workers == worker
-        count = own.sum()
-        mine = rankdata(scores[own]) / (count + 1)
-        result[own] = (count * mine + _SHARED_RATINGS * ranks[own]) / (count + _SHARED_RATINGS)
+        rows = workers == worker
+        count = rows.sum()
+        own_ranks = rankdata(scores[rows]) / (count + 1)
+        weighted = count * own_ranks + _SHARED_RATINGS * ranks[rows]
+        result[rows] = weighted / (count + _SHARED_RATINGS)
     return result
 
 

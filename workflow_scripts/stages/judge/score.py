@@ -127,8 +127,8 @@ def scores(judge: Judge, pairs: Pairs, models: Models) -> Iterator[float]:
         InputError: too little is known of a pair.
     """
     for start in range(0, len(pairs), _CHUNK):
-        some = pairs.take(range(start, min(start + _CHUNK, len(pairs))))
-        features = compute(some, dict.fromkeys([*judge.features, "words"]), models)
+        chunk = pairs.take(range(start, min(start + _CHUNK, len(pairs))))
+        features = compute(chunk, dict.fromkeys([*judge.features, "words"]), models)
         probabilities = judge.probability(features, features["words"])
         if np.isnan(probabilities).any():
             line = start + int(np.flatnonzero(np.isnan(probabilities))[0]) + 1
@@ -161,11 +161,11 @@ def models_of(judge: Judge, encoder: Path | None, grammar: Path | None, device: 
 
 
 def _encoder(judge: Judge, folder: Path | None, device: str) -> Encoder | None:
-    own = judge.about.get("encoder")
+    wanted = judge.about.get("encoder")
     if folder is None:
-        if own != DEFAULT_ENCODER:
+        if wanted != DEFAULT_ENCODER:
             raise InputError(
-                f"this judge was fitted with the encoder '{(own or {}).get('name')}'; name its "
+                f"this judge was fitted with the encoder '{(wanted or {}).get('name')}'; name its "
                 "folder (--encoder)"
             )
         try:
@@ -173,9 +173,8 @@ def _encoder(judge: Judge, folder: Path | None, device: str) -> Encoder | None:
         except InputError as error:
             print(f"missing encoder: {error}", file=sys.stderr)
             return None
-    if own != DEFAULT_ENCODER and encoder_of(folder)[0].get("weights") != (own or {}).get(
-        "weights"
-    ):
+    weights = (wanted or {}).get("weights")
+    if wanted != DEFAULT_ENCODER and encoder_of(folder)[0].get("weights") != weights:
         raise InputError(f"{folder} is not the encoder that the judge was fitted with; name that")
     return load_encoder(folder, device)
 

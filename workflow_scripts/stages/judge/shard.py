@@ -114,13 +114,13 @@ def judge_stream(
     """
     rows, scores = iter(rows), None if own is None else iter(own)
     while window := list(islice(rows, WINDOW)):
-        mine = None if scores is None else own_scores(window, scores)
-        if mine is not None and len(mine) < len(window):
+        of_window = None if scores is None else own_scores(window, scores)
+        if of_window is not None and len(of_window) < len(window):
             raise InputError(
                 "judge: the scores of the references are of other references; score again "
                 "(snakemake --forcerun score)"
             )
-        yield from judge_rows(window, mine, bench)
+        yield from judge_rows(window, of_window, bench)
 
 
 def own_scores(

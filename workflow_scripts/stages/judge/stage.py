@@ -36,8 +36,8 @@ _SCORERS = {
 def fitted_units(config: Config, system: str) -> list[Unit]:
     """Return the unit of the judge of a system, if it is fitted in the run."""
     name = judges.judge_of(config, system)
-    own = name is not None and judges.is_own(config["judges"][name])
-    return [("judge", f"{name}{FITTED}")] if own else []
+    is_own = name is not None and judges.is_own(config["judges"][name])
+    return [("judge", f"{name}{FITTED}")] if is_own else []
 
 
 class Judge(Stage):
@@ -81,10 +81,10 @@ class Judge(Stage):
         if instance in self.fitted:
             roles = [role for role, nlls in _SCORERS.items() if not needs.isdisjoint(nlls)]
             return [*models.values(), *(("train", role) for role in roles)]
-        own = [("score", "references")] if not needs.isdisjoint(REFERENCE_NLLS) else []
+        scores = [("score", "references")] if not needs.isdisjoint(REFERENCE_NLLS) else []
         decoder = [("train", "forward")] if self.forced(instance) else []
         fitted = fitted_units(self.config, instance)
-        return [("score", instance), *own, *fitted, *models.values(), *decoder]
+        return [("score", instance), *scores, *fitted, *models.values(), *decoder]
 
     def models(self, instance: str) -> dict[str, Unit]:
         """Return the units that the features of a judge or a system need, by what they are."""
@@ -158,8 +158,8 @@ class Judge(Stage):
         where = f"judges.{self._name(instance)}"
         judgments = self._judgment_files(self._block(instance)) if instance in self.fitted else {}
         files = {path: f"{where}.{key}" for key, path in judgments.items()}
-        own = self._encoder_files(instance).values()
-        files |= dict.fromkeys(own, f"{where}.encoder.folder")
+        paths = self._encoder_files(instance).values()
+        files |= dict.fromkeys(paths, f"{where}.encoder.folder")
         return {path: self.sha256(path, key) for path, key in files.items()}
 
     def outside(self, instance: str) -> list[str]:
@@ -202,10 +202,10 @@ class Judge(Stage):
 
     def shard_job(self, at: Wildcards) -> Job:
         """Return the job that judges the candidates of a shard."""
-        system, own = at.system, ("score", "references")
+        system, references = at.system, ("score", "references")
         scored = {"scored": ("score", system)}
-        if own in self.reads(system):
-            scored["references"] = own
+        if references in self.reads(system):
+            scored["references"] = references
         reads = {key: self.file(unit, f"{at.shard}.parquet") for key, unit in scored.items()}
         for unit in fitted_units(self.config, system):
             reads["judge"] = self.file(unit, "judge.json")
@@ -260,6 +260,6 @@ class Judge(Stage):
     def _shipped(self, instance: str) -> list[Path]:
         """Return the files that a unit reads and that ship with Paraloom."""
         block = self._block(instance)
-        own = instance in self.fitted or judges.is_own(block)
+        is_own = instance in self.fitted or judges.is_own(block)
         grammar = judges.GRAMMAR_MODEL in judges.needs(block) and not judges.own_grammar(block)
-        return [*([] if own else [judges.SHIPPED]), *([judges.GRAMMAR] if grammar else [])]
+        return [*([] if is_own else [judges.SHIPPED]), *([judges.GRAMMAR] if grammar else [])]

@@ -151,11 +151,11 @@ def cells(pairs: Pairs, links: Links) -> Cells:
     )
 
 
-def joined(some: list[Cells]) -> Cells:
+def joined(parts: list[Cells]) -> Cells:
     """Return the cells of several batches as those of one."""
     start = dict.fromkeys(("pair", "row", "column"), 0)
     moved = []
-    for part in some:
+    for part in parts:
         moved.append(part._replace(**{name: getattr(part, name) + start[name] for name in start}))
         for name in start:
             start[name] += int(getattr(part, name).max(initial=-1)) + 1

@@ -95,10 +95,10 @@ def write_counts(
             every = encoded(batch, numbers.tokens)
             usable = [pair for pair in every if not too_long(pair, config["max_tokens"])]
             read, used = read + len(every), used + len(usable)
-            for some in batches(usable):
-                extracted = phrase_pairs(some, aligned(some, table), config["max_words"])
+            for alike in batches(usable):
+                extracted = phrase_pairs(alike, aligned(alike, table), config["max_words"])
                 phrases.add(counted(extracted))
-                sides = tuple(map(distinct, some))
+                sides = tuple(map(distinct, alike))
                 apart.add(across(*sides))
                 for side in sides:
                     together.add(inside(side))

@@ -185,7 +185,7 @@ def read_antonyms(paths: Iterable[Path]) -> set[frozenset[str]]:
     """
     pairs = set()
     for path in paths:
-        own = set()
+        of_file = set()
         for number, line in enumerate(read_lines(path), start=1):
             words = line.lower().split()
             if words and len(words) != 2:
@@ -194,8 +194,8 @@ def read_antonyms(paths: Iterable[Path]) -> set[frozenset[str]]:
                     "blank between"
                 )
             if words:
-                own.add(frozenset(words))
-        if not own:
+                of_file.add(frozenset(words))
+        if not of_file:
             raise InputError(f"{path}: no antonyms in it; name another file")
-        pairs |= own
+        pairs |= of_file
     return pairs

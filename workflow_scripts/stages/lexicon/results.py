@@ -46,8 +46,8 @@ def read_words(folder: Path) -> Words:
     counts = [np.zeros((0, 2), np.int64)]
     for batch in read_batches(path, LexiconWordRow, None, 1 << 16):
         words += batch.column("word").to_pylist()
-        some = [batch.column(name).to_numpy() for name in ("sentences", "references")]
-        counts.append(np.column_stack(some))
+        columns = [batch.column(name).to_numpy() for name in ("sentences", "references")]
+        counts.append(np.column_stack(columns))
     return Words(words, *np.concatenate(counts).T)
 
 

@@ -80,8 +80,8 @@ class Lexicon(Stage):
         return self.config["shards"]["early"] if name_and_part(instance)[1] == COUNTS else 0
 
     def records(self, instance: str) -> list[str]:
-        own = {WORDS: ["words"], COUNTS: [], TAGS: ["tags"], "": ["lexicon"]}
-        return {**own, MEASURES: ["sample"]}[name_and_part(instance)[1]]
+        records = {WORDS: ["words"], COUNTS: [], TAGS: ["tags"], "": ["lexicon"]}
+        return {**records, MEASURES: ["sample"]}[name_and_part(instance)[1]]
 
     def files(self, instance: str) -> list[str]:
         shards = [
@@ -110,14 +110,14 @@ class Lexicon(Stage):
 
     def tables(self) -> dict[str, str]:
         names = ("lexicons",) if lexicons(self.config) else ()
-        own = {name: f"{_REPORT}:{name}_table" for name in names}
+        tables = {name: f"{_REPORT}:{name}_table" for name in names}
         measures = (
             "word_similarity",
             "lexicon_precision",
             "lexicon_antonyms",
             *(("lexicon_synonyms",) if lexicon_measures.on_testbed(self.config) else ()),
         )
-        return own | {name: f"{_REPORT}:{name}" for name in measures if self._measured()}
+        return tables | {name: f"{_REPORT}:{name}" for name in measures if self._measured()}
 
     def settings(self, instance: str) -> dict[str, Any]:
         name, part = name_and_part(instance)

@@ -116,8 +116,8 @@ def batches(pairs: Sequence[tuple[list[int], list[int]]]) -> Iterator[Pairs]:
     """Yield pairs in batches in which all have about the same length."""
     order = sorted(range(len(pairs)), key=lambda index: max(map(len, pairs[index])))
     for start in range(0, len(order), BATCH):
-        some = [pairs[index] for index in order[start : start + BATCH]]
-        yield Pairs(*(padded([pair[side] for pair in some], PAD[side]) for side in (0, 1)))
+        batch = [pairs[index] for index in order[start : start + BATCH]]
+        yield Pairs(*(padded([pair[side] for pair in batch], PAD[side]) for side in (0, 1)))
 
 
 def read_texts(sets: list[Path], first: int, last: int) -> Iterator[pa.RecordBatch]:

@@ -117,8 +117,8 @@ class Sample:
         """
         of_batches = [
             cells(batch, same_words(batch))
-            for some in self._parts(numbers)
-            for batch in batches(some)
+            for part in self._parts(numbers)
+            for batch in batches(part)
         ]
         return learnt(joined(of_batches), words)
 

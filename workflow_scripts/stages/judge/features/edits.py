@@ -37,10 +37,10 @@ def invented_words(reference: str, paraphrase: str) -> int:
 
     A name that the reference does not have is one. Letters that stand alone are none.
     """
-    own = set(_word_parts(reference))
+    of_reference = set(_word_parts(reference))
     return sum(
         any(
-            len(part) > 1 and part not in own and part not in _ENGLISH_WORDS
+            len(part) > 1 and part not in of_reference and part not in _ENGLISH_WORDS
             for part in parts(token)
         )
         for token in _lower(paraphrase)
