@@ -6,13 +6,13 @@ from typing import Any
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.table import Table, ends
 from workflow_scripts.stages.lexicon.results import (
-    MEASURES_PART,
     best_entries,
     finished,
     measured,
     read_figures,
     read_measures,
 )
+from workflow_scripts.stages.lexicon.stage import MEASURES
 
 _SHOWN = 20
 
@@ -36,7 +36,7 @@ def lexicons_table(run: FinishedRun) -> Table:
 
 def _by_lexicon(run: FinishedRun) -> Iterator[tuple[str, dict[str, Any]]]:
     for name in measured(run):
-        yield name, read_measures(run.folder("lexicon", f"{name}{MEASURES_PART}"))
+        yield name, read_measures(run.folder("lexicon", f"{name}{MEASURES}"))
 
 
 def measures_of_lexicons(run: FinishedRun) -> dict[str, Any] | None:

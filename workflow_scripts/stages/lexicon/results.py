@@ -10,6 +10,7 @@ from workflow_scripts.core.files.manifest import read_json, read_record, verify
 from workflow_scripts.core.files.parquet import read_batches
 from workflow_scripts.core.files.rows import LexiconRow, LexiconWordRow
 from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.stages.lexicon import stage
 
 # Why a pair is left out.
 TOO_LONG = "too_long"
@@ -20,8 +21,6 @@ SAMPLE, MEASURES = "sample.tsv", "measures.json"
 _RECORD = "sample"
 # The lexicon itself among what is compared.
 LEXICON = "lexicon"
-# What follows a lexicon's name in the name of the unit that measures it.
-MEASURES_PART = "-measures"
 
 
 class Words(NamedTuple):
@@ -53,12 +52,12 @@ def read_words(folder: Path) -> Words:
 
 def finished(run: FinishedRun) -> list[str]:
     """Return the lexicons that a release reads."""
-    return [name for name in run.instances("lexicon") if run.has("lexicon", f"{name}-words")]
+    return [name for name in run.instances("lexicon") if run.has("lexicon", f"{name}{stage.WORDS}")]
 
 
 def read_figures(run: FinishedRun, name: str) -> dict[str, int]:
     """Return the counts of a lexicon: pairs used and left out, words, phrases, rows."""
-    words = read_record(run.folder("lexicon", f"{name}-words") / "words.parquet")
+    words = read_record(run.folder("lexicon", f"{name}{stage.WORDS}") / "words.parquet")
     counts = read_record(run.folder("lexicon", name) / "lexicon.parquet")["extra"]
     left_out = sum(words["rejected"].values())
     return {"pairs": words["rows_out"], "left_out": left_out, **words["extra"], **counts}
@@ -80,9 +79,9 @@ def best_entries(folder: Path, most: int) -> list[dict[str, Any]]:
 def measured(run: FinishedRun) -> list[str]:
     """Return the lexicons whose measures a release reads."""
     return [
-        instance.removesuffix(MEASURES_PART)
+        instance.removesuffix(stage.MEASURES)
         for instance in run.instances("lexicon")
-        if instance.endswith(MEASURES_PART)
+        if instance.endswith(stage.MEASURES)
     ]
 
 

@@ -27,6 +27,7 @@ from workflow_scripts.core.version import version
 from workflow_scripts.plan.run.run_folders import run_folder
 from workflow_scripts.stages.catalogue import linked_layout
 from workflow_scripts.stages.release.licences import licence_fields
+from workflow_scripts.stages.rewrite import unit_kinds
 from workflow_scripts.stages.rewrite.results import (
     ABOUT,
     CONTROL,
@@ -162,13 +163,13 @@ def export(run_folder: Path, name: str, output: Path, licence: str | None = None
     if output.exists() or output.is_symlink():
         raise InputError(f"{output} is there already; remove it, or name another folder")
     folder = unit_folder(run_folder, name)
-    measured = unit_folder(run_folder, f"{name}-measures")
+    measured = unit_folder(run_folder, f"{name}{unit_kinds.MEASURES}")
     files = [folder / file for file in verify(folder / _RECORD)["files"]]
     about, measures = read_about(folder) | facts_of_run(run_folder, name), read_measures(measured)
     examples = list(islice(read_paraphrases(measured), _EXAMPLES))
     repair = None
     if about["noise"] is not None:
-        repaired = unit_folder(run_folder, f"{name}-repair")
+        repaired = unit_folder(run_folder, f"{name}{unit_kinds.REPAIR}")
         repair = read_repair(repaired)
         files.append(repaired / REPAIR)
     control = None
@@ -178,7 +179,7 @@ def export(run_folder: Path, name: str, output: Path, licence: str | None = None
                 f"{folder} was made by an earlier version, which counted other pairs; run the "
                 "stage rewrite again: it makes the pairs with templates and all that follows anew"
             )
-        controlled = unit_folder(run_folder, f"{name}-control")
+        controlled = unit_folder(run_folder, f"{name}{unit_kinds.CONTROL}")
         control = read_control(controlled)
         files.append(controlled / CONTROL)
     text = card(

@@ -5,7 +5,7 @@ from typing import Any
 
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.table import Table, ends
-from workflow_scripts.stages.rewrite import results
+from workflow_scripts.stages.rewrite import results, unit_kinds
 from workflow_scripts.stages.rewrite.results import CONTROL_SETTINGS, FIGURES, REPAIR_FIGURES
 from workflow_scripts.stages.train.curve_plot import learning_curve
 from workflow_scripts.stages.train.results import read_curve, read_metrics
@@ -17,7 +17,7 @@ def rewriters(run: FinishedRun) -> dict[str, Any]:
     """Return the rewriters: their pairs, learning curves, measures, and examples."""
     names = results.rewriters(run)
     folders = {name: run.folder("rewrite", name) for name in names}
-    measured = {name: run.folder("rewrite", f"{name}-measures") for name in names}
+    measured = {name: run.folder("rewrite", f"{name}{unit_kinds.MEASURES}") for name in names}
     curves = {name: read_curve(folder / "learning_curve.tsv") for name, folder in folders.items()}
     return {
         "about": {name: results.read_about(folder) for name, folder in folders.items()},
@@ -44,7 +44,7 @@ def rewriters_table(run: FinishedRun) -> Table:
 
 
 def _measures(run: FinishedRun, name: str) -> dict[str, Any]:
-    return results.read_measures(run.folder("rewrite", f"{name}-measures"))
+    return results.read_measures(run.folder("rewrite", f"{name}{unit_kinds.MEASURES}"))
 
 
 def repair(run: FinishedRun) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def repair_table(run: FinishedRun) -> Table:
 
 
 def _read(run: FinishedRun, name: str) -> dict[str, Any]:
-    return results.read_repair(run.folder("rewrite", f"{name}-repair"))
+    return results.read_repair(run.folder("rewrite", f"{name}{unit_kinds.REPAIR}"))
 
 
 def syntactic_control(run: FinishedRun) -> dict[str, Any] | None:
