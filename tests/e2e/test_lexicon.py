@@ -6,7 +6,7 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline, stages_of
 from tests.unit.lexicon.conftest import PAIRS
-from workflow_scripts.stages.lexicon.measures_results import read_measures
+from workflow_scripts.stages.lexicon.results import read_measures
 
 pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 

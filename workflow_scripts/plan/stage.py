@@ -202,3 +202,12 @@ class Stage(ABC):
     def sha256(self, path: str, key: str) -> str:
         """Return the hash of a file of the user's; `key` is the configuration key that names it."""
         return self.layout.hashes.sha256(path, key)
+
+
+def name_and_part(instance: str) -> tuple[str, str]:
+    """Return the name of the model or lexicon that a unit is of, and what follows it, as `-pairs`.
+
+    The model or the lexicon itself has nothing behind its name.
+    """
+    name, dash, part = instance.partition("-")
+    return name, dash + part

@@ -86,14 +86,14 @@ def write_run(folder):
     return run
 
 
-def write_pairs(path, references=6, each=5, **more):
+def write_pairs(path, references=6, paraphrases=5, **more):
     """Write a file of pairs; `more` gives a column's value by reference and paraphrase."""
     columns = [
         name for name in COLUMNS if name in ("id", "reference", "paraphrase") or name in more
     ]
     lines = ["\t".join(columns)]
     for reference in range(references):
-        for number in range(each):
+        for number in range(paraphrases):
             row = {
                 "id": f"r{reference}",
                 "reference": f"This is reference {reference}.",

@@ -11,7 +11,7 @@ from workflow_scripts.encoding.sentence_vectors import load_encoder
 from workflow_scripts.stages.judge.features import FEATURES, Models, compute, token_matches
 from workflow_scripts.stages.judge.known_pairs import Pairs
 
-NAMES = [each.name for each in token_matches.FEATURES]
+NAMES = [feature.name for feature in token_matches.FEATURES]
 
 
 class Letters:
@@ -79,16 +79,16 @@ def test_an_encoder_without_tokens_leaves_them_unknown():
             return np.ones((len(sentences), 2), np.float32)
 
     values = compute(Pairs(["a"], ["b"]), NAMES, Models(encoder=Sentences()))
-    assert all(np.isnan(each).all() and each.shape == (1,) for each in values.values())
+    assert all(np.isnan(column).all() and column.shape == (1,) for column in values.values())
 
 
 def test_a_model_of_sentence_transformers_is_read_by_layers(tmp_path):
     encoder = load_encoder(write_model(tmp_path, layers=3))
     sentences = ["the dog sees a cat .", "a cat", "the dog"]
     read = encoder.read(sentences)
-    assert [each.tokens.shape for each in read] == [(3, 6, 8), (3, 2, 8), (3, 2, 8)]
+    assert [vectors.tokens.shape for vectors in read] == [(3, 6, 8), (3, 2, 8), (3, 2, 8)]
     np.testing.assert_allclose(
-        [each.sentence for each in read], encoder.encode(sentences), atol=1e-6
+        [vectors.sentence for vectors in read], encoder.encode(sentences), atol=1e-6
     )
     (alone,) = encoder.read(["a cat"])
     np.testing.assert_allclose(alone.tokens, read[1].tokens, atol=1e-6)

@@ -16,14 +16,14 @@ def item(number, reference="r", judgments=0, points=0.0, scores=0):
 
 @pytest.mark.parametrize("scores", [[], [1.0], [0.5], [0.0, 1.0], [0.9, 0.8, 1.0], [0.2] * 7])
 def test_the_variance_is_that_of_the_beta_distribution(scores):
-    found = item(1, points=sum(scores), scores=len(scores)).variance
-    alpha, other = 1 + sum(scores), 1 + sum(1 - each for each in scores)
-    assert found == pytest.approx(beta(alpha, other).var())
+    variance = item(1, points=sum(scores), scores=len(scores)).variance
+    alpha, other = 1 + sum(scores), 1 + sum(1 - score for score in scores)
+    assert variance == pytest.approx(beta(alpha, other).var())
 
 
 def test_what_nobody_judged_comes_before_all_else():
     items = [item(1, "a", 1, 0.5, 1), item(2, "b"), item(3, "b", 1, 0.5, 1), item(4, "b")]
-    assert [each.number for each in choose(items, 3, 5, first_lot)] == [2, 4]
+    assert [chosen.number for chosen in choose(items, 3, 5, first_lot)] == [2, 4]
 
 
 def test_then_the_greatest_variance_comes_first():
@@ -48,18 +48,18 @@ def test_a_paraphrase_without_a_score_stays_as_unsure_as_before():
 )
 def test_many_paraphrases_are_spread_evenly_over_pages(count, sizes):
     left = [item(number) for number in range(count)]
-    found = []
+    lengths = []
     while left:
         page = choose(left, 1, 5, first_lot)
-        found.append(len(page))
-        left = [each for each in left if each not in page]
-    assert found == sizes
+        lengths.append(len(page))
+        left = [other for other in left if other not in page]
+    assert lengths == sizes
 
 
 def test_a_page_has_one_reference_which_the_lot_decides_among_equals():
     items = [item(n, "ab"[n % 2]) for n in range(6)]
-    page = choose(items, 1, 5, lambda each: {"a": 0.9, "b": 0.1}[each.reference])
-    assert {each.reference for each in page} == {"b"}
+    page = choose(items, 1, 5, lambda shown: {"a": 0.9, "b": 0.1}[shown.reference])
+    assert {shown.reference for shown in page} == {"b"}
     assert len(page) == 3
 
 

@@ -70,11 +70,11 @@ def test_a_run_is_rated_exported_and_aggregated(run, tmp_path, capsys):
     main(["--run", "mine", "--export", "ratings.tsv"])
     assert "of 1 annotators" in capsys.readouterr().out
     ratings.main(["--ratings", "ratings.tsv"])
-    found = capsys.readouterr().out
-    assert '"one"' in found and '"two"' in found
-    systems = {each.systems for each in read_ratings(Path("ratings.tsv"))}
+    printed = capsys.readouterr().out
+    assert '"one"' in printed and '"two"' in printed
+    systems = {rating.systems for rating in read_ratings(Path("ratings.tsv"))}
     assert systems == {("one",), ("two",), ("one", "two"), ("0",)}
-    assert len([each for each in read_ratings(Path("ratings.tsv")) if not each.control]) == 44
+    assert len([rating for rating in read_ratings(Path("ratings.tsv")) if not rating.control]) == 44
 
 
 @pytest.mark.rest
@@ -122,13 +122,14 @@ def test_what_was_acknowledged_survives_a_kill(run, tmp_path):
     store = Store(path)
     names = {store.annotator(store.token(f"p{n}"))[0]: f"p{n}" for n in range(10)}
     stored = Counter(
-        (names[each.annotator], each.item.paraphrase, each.answer.score) for each in store.judged()
+        (names[judgment.annotator], judgment.item.paraphrase, judgment.answer.score)
+        for judgment in store.judged()
     )
     assert sum(acknowledged.values()) >= 500
     assert acknowledged - stored == Counter()
     # What was stored without an acknowledgment was sent, and nothing is there twice.
-    assert {each[:2] for each in stored} <= set(sent)
-    assert len({each[:2] for each in stored}) == sum(stored.values())
+    assert {row[:2] for row in stored} <= set(sent)
+    assert len({row[:2] for row in stored}) == sum(stored.values())
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ def test_ratings_are_those_that_judge_ratings_reads(tmp_path):
     store = campaign(
         tmp_path,
         references=2,
-        each=2,
+        paraphrases=2,
         source=lambda r, n: f"Zdroj {r}.",
         system=lambda r, n: "one two" if n else "one",
         forward_nll=lambda r, n: 0.5,
@@ -34,7 +34,7 @@ def test_ratings_are_those_that_judge_ratings_reads(tmp_path):
         do_all(store, join(store, name), lambda text: said.get(text, Answer(100.0, 2)), controls=1)
     path = tmp_path / "ratings.tsv"
     assert export(path, "similarity", store.judged()) == len(rows(path)) - 1 == 12
-    found = read_ratings(path)
+    exported = read_ratings(path)
     text = "This is reference 0."
     nonsense = Rating(
         "1", "r0", "4", ("one",), "Paraphrase 0 of 0.", 0.5, None, 0, "Zdroj 0.", text
@@ -43,9 +43,9 @@ def test_ratings_are_those_that_judge_ratings_reads(tmp_path):
         *("2", "r0", "4", ("one", "two"), "Paraphrase 1 of 0.", 0.5, 62.5, 1, "Zdroj 0.", text)
     )
     control = Rating("1", "r0", "4", ("0",), text, None, 100.0, 2, "Zdroj 0.", text)
-    assert all(each in found for each in (nonsense, both, control))
-    assert reference_texts(found) == {"r0": text, "r1": "This is reference 1."}
-    assert aggregate(found)["two"] == {
+    assert all(rating in exported for rating in (nonsense, both, control))
+    assert reference_texts(exported) == {"r0": text, "r1": "This is reference 1."}
+    assert aggregate(exported)["two"] == {
         "similarity": 81.25,
         "grammatical": 50.0,
         "pairs": 2,
@@ -60,7 +60,7 @@ def test_ratings_are_those_that_judge_ratings_reads(tmp_path):
 
 def test_labels_are_a_row_for_each_pair_with_the_middle_one(tmp_path):
     store = campaign(
-        tmp_path, mode="labels", references=1, each=2, source=lambda r, n: "Zdroj.",
+        tmp_path, mode="labels", references=1, paraphrases=2, source=lambda r, n: "Zdroj.",
         forward_nll=lambda r, n: 0.25,
     )  # fmt: skip
     for name, labels in {"a": "GG", "b": "AB", "c": "GB", "d": "BB"}.items():
@@ -68,11 +68,11 @@ def test_labels_are_a_row_for_each_pair_with_the_middle_one(tmp_path):
         do_all(store, join(store, name), said.__getitem__, slots=1, wanted=1)
     path = tmp_path / "labels.tsv"
     export(path, "labels", store.judged())
-    head, *found = rows(path)
+    head, *labelled = rows(path)
     assert tuple(head) == LABEL_COLUMNS
     same = ["r0", "Zdroj.", "This is reference 0."]
     # Of G, A, G, B the two in the middle are A and G: the worse one counts.
-    assert sorted(found) == [
+    assert sorted(labelled) == [
         [*same, "Paraphrase 0 of 0.", "0.2500", "", "A"],
         [*same, "Paraphrase 1 of 0.", "0.2500", "", "B"],
     ]
@@ -80,7 +80,7 @@ def test_labels_are_a_row_for_each_pair_with_the_middle_one(tmp_path):
 
 def test_marks_are_labels_too_and_make_a_table(tmp_path):
     store = campaign(
-        tmp_path, mode="strength", per_bin=9, references=1, each=3,
+        tmp_path, mode="strength", per_bin=9, references=1, paraphrases=3,
         paraphrase_score=lambda r, n: [0.1, 0.5, 0.55][n],
     )  # fmt: skip
     said = {
@@ -90,9 +90,9 @@ def test_marks_are_labels_too_and_make_a_table(tmp_path):
     do_all(store, join(store, "a"), said.__getitem__, slots=1, wanted=1)
     path = tmp_path / "labels.tsv"
     export(path, "strength", store.judged())
-    head, *found = rows(path)
+    head, *labelled = rows(path)
     assert head[:7] == [*LABEL_COLUMNS]
-    assert sorted(row[6:] for row in found) == [
+    assert sorted(row[6:] for row in labelled) == [
         ["A", "0.5500", "3", "2"],
         ["B", "0.1000", "1", "3"],
         ["G", "0.5000", "3", "3"],

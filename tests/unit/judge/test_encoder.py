@@ -25,9 +25,9 @@ def test_a_model_of_sentence_transformers_gives_its_own_vectors(sentence_transfo
     from sentence_transformers import SentenceTransformer
 
     expected = SentenceTransformer(str(sentence_transformer), device="cpu").encode(SENTENCES)
-    found = load_encoder(sentence_transformer).encode(SENTENCES)
-    assert found.shape == (3, 8) and found.dtype == np.float32
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    vectors = load_encoder(sentence_transformer).encode(SENTENCES)
+    assert vectors.shape == (3, 8) and vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, expected, atol=1e-6)
 
 
 def test_nothing_is_asked_of_the_network(sentence_transformer, monkeypatch):
@@ -41,8 +41,8 @@ def test_nothing_is_asked_of_the_network(sentence_transformer, monkeypatch):
 
 def test_an_embedding_of_this_pipeline_is_an_encoder(tmp_path):
     embedding.save(tmp_path, examples.random_model(["word"], "add", "words"))
-    found = load_encoder(tmp_path).encode(SENTENCES)
-    np.testing.assert_array_equal(found, embedding.load(tmp_path).encode(SENTENCES))
+    vectors = load_encoder(tmp_path).encode(SENTENCES)
+    np.testing.assert_array_equal(vectors, embedding.load(tmp_path).encode(SENTENCES))
 
 
 def test_a_folder_of_another_kind_is_refused(tmp_path):
@@ -76,14 +76,14 @@ def test_a_model_without_some_of_its_weights_is_refused(sentence_transformer, tm
     weights = load_file(path)
     poolers = [name for name in weights if name.startswith("pooler.")]
     save_file(
-        {name: each for name, each in weights.items() if name not in poolers},
+        {name: weight for name, weight in weights.items() if name not in poolers},
         path,
         metadata={"format": "pt"},
     )
     assert load_encoder(folder).encode(["a dog"]).shape == (1, 8)
     lost = next(name for name in weights if "attention" in name)
     save_file(
-        {name: each for name, each in weights.items() if name != lost},
+        {name: weight for name, weight in weights.items() if name != lost},
         path,
         metadata={"format": "pt"},
     )

@@ -31,7 +31,9 @@ class Encoder:
 
     def encode(self, sentences):
         self.asked.append(list(sentences))
-        return np.array([[each.count("a"), each.count("b")] for each in sentences], np.float32)
+        return np.array(
+            [[sentence.count("a"), sentence.count("b")] for sentence in sentences], np.float32
+        )
 
 
 class Grammar:
@@ -42,12 +44,12 @@ class Grammar:
 
     def log_odds(self, sentences):
         self.asked.append(list(sentences))
-        return np.array([-len(each.split()) for each in sentences], np.float64)
+        return np.array([-len(sentence.split()) for sentence in sentences], np.float64)
 
 
 class LanguageModel:
     def log_probability(self, sentences):
-        return np.array([-float(len(each)) for each in sentences])
+        return np.array([-float(len(sentence)) for sentence in sentences])
 
 
 def test_the_page_has_a_row_for_each_feature_and_says_what_it_needs():
@@ -60,9 +62,11 @@ def test_the_page_has_a_row_for_each_feature_and_says_what_it_needs():
     of_columns = ("NLL", "forced", "forward model", "backward model")
     for name, feature in FEATURES.items():
         assert (feature.languages is not None) == (needs[name] == "English"), name
-        models = {each for each in fields(Models) if said.get(each.name, each.name) in needs[name]}
-        assert {each.name for each in models} == set(feature.models), name
-        assert any(each in needs[name] for each in of_columns) == bool(feature.columns), name
+        models = {
+            model for model in fields(Models) if said.get(model.name, model.name) in needs[name]
+        }
+        assert {model.name for model in models} == set(feature.models), name
+        assert any(column in needs[name] for column in of_columns) == bool(feature.columns), name
 
 
 def test_an_unknown_name_is_refused_with_the_nearest():
@@ -107,11 +111,11 @@ def test_an_nll_is_the_column_itself(name):
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 def test_a_gain_is_what_the_paraphrase_is_better_than_the_reference(direction):
-    given = {f"{direction}_nll": 0.5, f"reference_{direction}_nll": 2.0}
-    assert one(f"{direction}_gain", "a", "b", **given) == 1.5
+    nlls = {f"{direction}_nll": 0.5, f"reference_{direction}_nll": 2.0}
+    assert one(f"{direction}_gain", "a", "b", **nlls) == 1.5
     for unknown in (np.nan, np.inf):
-        given[f"reference_{direction}_nll"] = unknown
-        assert math.isnan(one(f"{direction}_gain", "a", "b", **given))
+        nlls[f"reference_{direction}_nll"] = unknown
+        assert math.isnan(one(f"{direction}_gain", "a", "b", **nlls))
 
 
 # --- models -----------------------------------------------------------------------------------
@@ -136,9 +140,9 @@ def test_each_sentence_is_encoded_once():
 def test_grammar_and_what_the_paraphrase_gains():
     grammar = Grammar()
     pairs = Pairs(["a b", "a b"], ["c", "a b"])
-    found = compute(pairs, ["grammar", "grammar_gain"], Models(grammar=grammar))
-    np.testing.assert_array_equal(found["grammar"], [-1, -2])
-    np.testing.assert_array_equal(found["grammar_gain"], [1, 0])
+    columns = compute(pairs, ["grammar", "grammar_gain"], Models(grammar=grammar))
+    np.testing.assert_array_equal(columns["grammar"], [-1, -2])
+    np.testing.assert_array_equal(columns["grammar_gain"], [1, 0])
     assert grammar.asked == [["c", "a b"]]  # each sentence once, however many features ask
 
 
@@ -198,8 +202,8 @@ def test_a_word_of_the_dictionary_that_is_a_name_in_the_references_is_one():
 
 
 def test_known_words_tell_what_begins_a_sentence():
-    found = known_words(["The dog's here. Look: Tom!", "«Oui»", "the end"])
-    assert found == {"^The", "dog", "s", "here", "^Look", "^Tom", "^Oui", "the", "end"}
+    words = known_words(["The dog's here. Look: Tom!", "«Oui»", "the end"])
+    assert words == {"^The", "dog", "s", "here", "^Look", "^Tom", "^Oui", "the", "end"}
 
 
 # --- agreement --------------------------------------------------------------------------------
@@ -335,5 +339,5 @@ def test_overlap_is_that_of_the_column_of_filter(order):
     paraphrases = ["The dog and the cat", "b", "x", "b c d a b c", "the dog dog"]
     expected = Counter().columns(pa.array(references), pa.array(paraphrases))
     name = f"overlap_{order}"
-    found = compute(Pairs(references, paraphrases), [name], Models())[name]
-    np.testing.assert_allclose(found, expected[name])
+    column = compute(Pairs(references, paraphrases), [name], Models())[name]
+    np.testing.assert_allclose(column, expected[name])

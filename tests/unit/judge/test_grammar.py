@@ -85,27 +85,29 @@ def test_damage_depends_on_the_sentence_the_seed_and_the_keys_alone(corpus, dama
 def test_damaged_sentences_are_none_of_the_corpus(corpus, damager):
     sound = {" ".join(map(normal, sentence)) for sentence in corpus}
     for sentence in corpus[:500]:
-        found = damager.damage(sentence)
-        assert " ".join(map(normal, found.tokens)) not in sound
+        damaged = damager.damage(sentence)
+        assert " ".join(map(normal, damaged.tokens)) not in sound
 
 
 def test_marks_stand_where_something_is_wrong(corpus, damager):
     for sentence in corpus[:300]:
-        found = damager.damage(sentence)
-        assert len(found.wrong) == len(found.tokens) + 1
-        assert any(found.wrong)
+        damaged = damager.damage(sentence)
+        assert len(damaged.wrong) == len(damaged.tokens) + 1
+        assert any(damaged.wrong)
         # What is not marked stands in the sentence, in the same order.
-        kept = [normal(t) for t, wrong in zip(found.tokens, found.wrong, strict=False) if not wrong]
+        unmarked = [
+            normal(t) for t, wrong in zip(damaged.tokens, damaged.wrong, strict=False) if not wrong
+        ]
         rest = iter(map(normal, sentence))
-        assert all(token in rest for token in kept)
+        assert all(token in rest for token in unmarked)
 
 
 def damages(damager, corpus, kind):
-    found = [damager.damage(sentence, kind=kind) for sentence in corpus[:400]]
+    damaged = [damager.damage(sentence, kind=kind) for sentence in corpus[:400]]
     return [
-        (" ".join(map(normal, sentence)), " ".join(map(normal, each.tokens)))
-        for sentence, each in zip(corpus, found, strict=False)
-        if each
+        (" ".join(map(normal, sentence)), " ".join(map(normal, result.tokens)))
+        for sentence, result in zip(corpus, damaged, strict=False)
+        if result
     ]
 
 
@@ -136,13 +138,13 @@ def test_forms_share_their_stem(corpus, damager):
 
 
 def test_alike_words_stand_among_the_same_neighbours(corpus, damager):
-    found = {
+    changes = {
         (old, new)
         for sound, damaged in damages(damager, corpus, "alike")
         for old, new in zip(sound.split(), damaged.split(), strict=True)
         if old != new
     }
-    assert ("was", "has") in found or ("has", "was") in found or ("is", "has") in found
+    assert ("was", "has") in changes or ("has", "was") in changes or ("is", "has") in changes
 
 
 def test_invented_words_are_new(corpus, damager):
@@ -157,23 +159,23 @@ def test_invented_words_are_new(corpus, damager):
 def test_names_are_respelt_in_sound_sentences_and_never_damaged(corpus, damager):
     assert damager.renamed(["Hello", "there"], 0) == ["Hello", "there"]
     with_name = [sentence for sentence in corpus if "Sunday" in sentence]
-    found = [damager.renamed(sentence, 0) for sentence in with_name]
-    assert found == [damager.renamed(sentence, 0) for sentence in with_name]
+    renamed = [damager.renamed(sentence, 0) for sentence in with_name]
+    assert renamed == [damager.renamed(sentence, 0) for sentence in with_name]
     made_up = {
         new
-        for sentence, other in zip(with_name, found, strict=True)
+        for sentence, other in zip(with_name, renamed, strict=True)
         for old, new in zip(sentence, other, strict=True)
         if old != new
     }
     assert made_up and all(name[0].isupper() and is_word(name) for name in made_up)
     for kind in ("letters", "pieces"):
         damaged = [damager.damage(sentence, kind=kind) for sentence in with_name]
-        assert any(damaged) and all("Sunday" in each.tokens for each in damaged if each)
+        assert any(damaged) and all("Sunday" in result.tokens for result in damaged if result)
 
 
 def test_contractions_stand_at_wrong_words(corpus, damager):
-    found = damages(damager, corpus, "contraction")
-    assert any(damaged.count("' t") > sound.count("' t") for sound, damaged in found)
+    changes = damages(damager, corpus, "contraction")
+    assert any(damaged.count("' t") > sound.count("' t") for sound, damaged in changes)
 
 
 def test_the_first_word_has_its_capital(corpus, damager):
@@ -182,8 +184,8 @@ def test_the_first_word_has_its_capital(corpus, damager):
 
 
 def seen_at(seen, words, length=None):
-    given = hashes(words, length or len(words) + 2)[None]
-    return (seen.features(given)[0, : len(words) + 2] * LEVELS).round().astype(int)
+    hashed = hashes(words, length or len(words) + 2)[None]
+    return (seen.features(hashed)[0, : len(words) + 2] * LEVELS).round().astype(int)
 
 
 def test_sequences_that_were_seen_are_told_from_others():
@@ -292,8 +294,8 @@ def test_a_figure_does_not_depend_on_the_sentences_beside_it(folder, sentences):
 @pytest.mark.slow
 def test_sentences_that_are_too_long_with_others_behind_them_are_left_out(tmp_path, sentences):
     long = [" and ".join(sentences[start : start + 3]) for start in range(len(sentences) - 2)]
-    found = Grammar.load(train(tmp_path, long, epochs=2, joined=0.9)).description
-    assert found["settings"]["joined"] == 0.9
+    description = Grammar.load(train(tmp_path, long, epochs=2, joined=0.9)).description
+    assert description["settings"]["joined"] == 0.9
     split = [tokens(sentence) for sentence in long[:100]]
     config = {"seed": 1, "batch": 8, "joined": 0.9}
     damager = Damager(split, 1)

@@ -30,25 +30,25 @@ def run(tmp_path):
 
 
 def test_a_pair_of_several_systems_is_there_once_and_counts_for_all(run):
-    found = of_run(run, wanted())
-    by_text = {(each.reference, each.paraphrase): each for each in found.items}
-    assert len(by_text) == len(found.items) == 11 * 4
+    drawn = of_run(run, wanted())
+    by_text = {(pair.reference, pair.paraphrase): pair for pair in drawn.items}
+    assert len(by_text) == len(drawn.items) == 11 * 4
     assert by_text["c:3", "Same c:3"].systems == ("one", "two")
     assert by_text["c:3", "One c:3"].systems == ("one",)
     assert by_text["c:3", "Third"].systems == ("two",)
 
 
 def test_what_is_known_of_a_pair_comes_along(run):
-    found = of_run(run, wanted(systems=["one"]))
-    assert Item("c:3", "One c:3", ("one",), forward_nll=0.5) in found.items
-    reference = next(each for each in found.references if each.id == "c:3")
+    drawn = of_run(run, wanted(systems=["one"]))
+    assert Item("c:3", "One c:3", ("one",), forward_nll=0.5) in drawn.items
+    reference = next(shown for shown in drawn.references if shown.id == "c:3")
     assert (reference.text, reference.source) == ("Reference number 3.", "Zdroj 3.")
 
 
 @pytest.mark.slow
 def test_references_are_drawn_by_the_seed_among_those_with_paraphrases(run):
     def drawn(**changes):
-        return {each.id for each in of_run(run, wanted(**changes)).references}
+        return {reference.id for reference in of_run(run, wanted(**changes)).references}
 
     everything = {row["id"] for row in references()} - {"c:11"}
     assert drawn() == everything
@@ -64,9 +64,9 @@ def test_references_are_drawn_by_the_seed_among_those_with_paraphrases(run):
 
 def test_ranks_and_corpora_can_be_chosen(run):
     best = of_run(run, wanted(best=1))
-    assert {each.paraphrase.split()[0] for each in best.items} == {"Same"}
+    assert {pair.paraphrase.split()[0] for pair in best.items} == {"Same"}
     news = of_run(run, wanted(corpora=["news"]))
-    assert {int(each.id[2:]) % 2 for each in news.references} == {1}
+    assert {int(reference.id[2:]) % 2 for reference in news.references} == {1}
 
 
 def write_scores(run, system, score):
@@ -82,9 +82,9 @@ def write_scores(run, system, score):
 
 def test_bins_hold_so_many_pairs_each(run):
     write_scores(run, "two", lambda row, rank: [None, 0.1, 0.95][rank - 1])
-    found = of_run(run, wanted(systems=["two"], column="cosine", per_bin=4))
-    assert [each.paraphrase_score for each in found.items] == pytest.approx([0.1] * 4 + [0.95] * 4)
-    assert {each.paraphrase.split()[0] for each in found.items} == {"Two", "Third"}
+    drawn = of_run(run, wanted(systems=["two"], column="cosine", per_bin=4))
+    assert [pair.paraphrase_score for pair in drawn.items] == pytest.approx([0.1] * 4 + [0.95] * 4)
+    assert {pair.paraphrase.split()[0] for pair in drawn.items} == {"Two", "Third"}
 
 
 @pytest.mark.parametrize(
@@ -135,24 +135,24 @@ def test_a_file_of_pairs_may_name_systems_and_repeat_pairs(tmp_path):
         ("Two.", "r1", "Text.", "b", "", "B"),
     ]
     file.write_text("\n".join(map("\t".join, rows)) + "\n")
-    found = of_file(file, None, 1)
-    assert found.items == [
+    drawn = of_file(file, None, 1)
+    assert drawn.items == [
         Item("r1", "One.", ("a", "b", "c"), forward_nll=0.5),
         Item("r1", "Two.", ("b",)),
     ]
 
 
 def test_labelled_pairs_can_be_labelled_anew(data_dir):
-    found = of_file(data_dir / "labelled_pt_en" / "labels.tsv", None, 1)
-    assert len(found.items) > 300
-    assert all(each.source for each in found.references)
-    assert {each.systems for each in found.items} == {("pairs",)}
+    drawn = of_file(data_dir / "labelled_pt_en" / "labels.tsv", None, 1)
+    assert len(drawn.items) > 300
+    assert all(reference.source for reference in drawn.references)
+    assert {pair.systems for pair in drawn.items} == {("pairs",)}
 
 
 def test_pairs_of_a_file_are_drawn_by_bins(tmp_path):
     file = write_pairs(tmp_path / "pairs.tsv", paraphrase_score=lambda r, n: 0.1 + 0.2 * n)
-    found = of_file(file, 3, 1)
-    assert [bin_of(each.paraphrase_score or 0) for each in found.items] == [
+    drawn = of_file(file, 3, 1)
+    assert [bin_of(pair.paraphrase_score or 0) for pair in drawn.items] == [
         number for number in range(5) for _ in range(3)
     ]
 

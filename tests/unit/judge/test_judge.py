@@ -45,22 +45,22 @@ def test_each_pair_is_judged_by_what_is_known_of_it():
         "overlap_1": np.array([0.5, 0.5, np.nan, 0.5]),
         "reference_vector": np.array([[0.5, 0.0]] * 4),
     }
-    found = JUDGE.probability(features, np.array([7.0, 8.0, 7.0, 7.0]))
+    probabilities = JUDGE.probability(features, np.array([7.0, 8.0, 7.0, 7.0]))
     expected = [
         expit(2 * (0.5 - 2 + 0.5 + 0.5)),
         expit((-1 + 1.5) - 1),
         np.nan,
         expit(2 * (0.5 - 8 + 0.5 + 0.5)),  # beyond what was seen, it counts as the nearest
     ]
-    np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(probabilities, expected)
 
 
 def test_a_missing_feature_is_as_unknown_as_nan():
     words = np.array([7.0, 20.0])
-    given = {"overlap_1": np.array([0.2, 0.9]), "reference_vector": np.full(2, np.nan)}
+    features = {"overlap_1": np.array([0.2, 0.9]), "reference_vector": np.full(2, np.nan)}
     np.testing.assert_allclose(
-        JUDGE.probability(given, words),
-        JUDGE.probability({"overlap_1": given["overlap_1"]}, words),
+        JUDGE.probability(features, words),
+        JUDGE.probability({"overlap_1": features["overlap_1"]}, words),
     )
 
 
@@ -103,9 +103,9 @@ def test_the_calibration_finds_the_share_of_each_band():
     band = np.repeat(np.arange(len(BANDS) + 1), 20_000)
     good = random.random(len(band)) < np.array([0.2, 0.4, 0.6, 0.8])[band]
     margins = np.zeros(len(band))
-    found = calibrate(margins, good, band).probability(margins, band)
+    shares = calibrate(margins, good, band).probability(margins, band)
     for number in range(4):
-        assert found[band == number][0] == pytest.approx(good[band == number].mean(), abs=0.02)
+        assert shares[band == number][0] == pytest.approx(good[band == number].mean(), abs=0.02)
 
 
 def test_a_calibration_never_turns_the_order():
@@ -125,16 +125,16 @@ def examples(name, columns):
 
 
 def test_pairs_of_a_file_that_lacks_a_feature_count_less_beside_it():
-    given = [
+    files = [
         examples("labels", {"forward_nll": True, "backward_nll": True}),
         examples("ratings", {"forward_nll": True, "backward_nll": False}),
     ]
-    design = Design(given, ["forward_nll", "backward_nll"])
+    design = Design(files, ["forward_nll", "backward_nll"])
     assert design.weights(["forward_nll"]).tolist() == [1.0] * 20
     both = design.weights(["forward_nll", "backward_nll"])
     assert both.tolist() == [1.0] * 10 + [LACKING_WEIGHT] * 10
-    given[0] = examples("labels", {"forward_nll": False, "backward_nll": True})
-    each_lacks_one = Design(given, ["forward_nll", "backward_nll"])
+    files[0] = examples("labels", {"forward_nll": False, "backward_nll": True})
+    each_lacks_one = Design(files, ["forward_nll", "backward_nll"])
     assert each_lacks_one.weights(["forward_nll", "backward_nll"]).tolist() == [1.0] * 20
 
 
@@ -158,11 +158,19 @@ def write_labels(path, references=40, nll=True):
     """Good ones have a low NLL and share words with the reference."""
     lines, random = [HEAD], np.random.default_rng(5)
     for number in range(references):
-        words = [f"w{each}" for each in random.integers(50, size=4 + number % 8)]
-        for label, kept, cost in (("G", 1, 0.3), ("acceptable", 2, 0.9), ("B", 4, 1.5)):
-            changed = [w if i % kept == 0 else f"x{i}" for i, w in enumerate(words)]
-            given = f"{cost * random.uniform(0.6, 1.4):.4f}" if nll else ""
-            row = [str(number), "s", " ".join(words), " ".join([*changed, "z"]), given, "", label]
+        words = [f"w{number}" for number in random.integers(50, size=4 + number % 8)]
+        for label, step, cost in (("G", 1, 0.3), ("acceptable", 2, 0.9), ("B", 4, 1.5)):
+            changed = [w if i % step == 0 else f"x{i}" for i, w in enumerate(words)]
+            nll_text = f"{cost * random.uniform(0.6, 1.4):.4f}" if nll else ""
+            row = [
+                str(number),
+                "s",
+                " ".join(words),
+                " ".join([*changed, "z"]),
+                nll_text,
+                "",
+                label,
+            ]
             lines.append("\t".join(row) + "\n")
     path.write_text("".join(lines), "utf-8")
     return path
@@ -181,7 +189,7 @@ def test_a_judge_is_fitted_to_labels_from_the_command_line(tmp_path, capsys):
     assert "1-7\t0.8-1.0" in printed
     judge = Judge.load(tmp_path / "a")
     assert judge.features == ("forward_nll", "overlap_1", "edit_distance")
-    assert [set(each.weights) for each in judge.sets] == [
+    assert [set(coefficients.weights) for coefficients in judge.sets] == [
         {"forward_nll", "overlap_1", "edit_distance"},
         {"overlap_1", "edit_distance"},
     ]
@@ -231,12 +239,12 @@ def write_ratings(folder):
 
 
 def test_ratings_are_read_without_controls_and_without_pairs_that_nobody_scored(tmp_path):
-    found = read_ratings(*write_ratings(tmp_path), good=80)
-    assert found.pairs.references == ["the dog sleeps", "the dog sleeps", "it rains"]
-    assert found.pairs.paraphrases == ["a dog sleeps", "dog", "rain falls"]
-    assert found.score.tolist() == [95, 10, 60] and found.good.tolist() == [True, False, False]
-    np.testing.assert_array_equal(found.pairs.forward_nll, [0.5, np.nan, 0.25])
-    assert found.target[0] > found.target[2] > found.target[1]
+    read = read_ratings(*write_ratings(tmp_path), good=80)
+    assert read.pairs.references == ["the dog sleeps", "the dog sleeps", "it rains"]
+    assert read.pairs.paraphrases == ["a dog sleeps", "dog", "rain falls"]
+    assert read.score.tolist() == [95, 10, 60] and read.good.tolist() == [True, False, False]
+    np.testing.assert_array_equal(read.pairs.forward_nll, [0.5, np.nan, 0.25])
+    assert read.target[0] > read.target[2] > read.target[1]
 
 
 def test_annotators_use_the_scale_in_their_own_ways(tmp_path):
@@ -290,13 +298,13 @@ def test_too_little_to_fit_to_is_told(tmp_path):
 
 
 def test_features_that_lack_what_they_need_are_named(tmp_path):
-    given = [read_labels(write_labels(tmp_path / "labels.tsv", nll=False))]
+    files = [read_labels(write_labels(tmp_path / "labels.tsv", nll=False))]
     with pytest.raises(InputError, match=r"forward_nll, cosine lack .*\(forward_nll, encoder\)"):
-        fit_command.fit_judge(given, ["forward_nll", "cosine", "overlap_1"], Models(), {})
+        fit_command.fit_judge(files, ["forward_nll", "cosine", "overlap_1"], Models(), {})
     with pytest.raises(InputError, match="'cosin' is no feature of pairs; did you mean 'cosine'"):
-        fit_command.fit_judge(given, ["cosin"], Models(), {})
+        fit_command.fit_judge(files, ["cosin"], Models(), {})
     with pytest.raises(InputError, match=r"invented_words lack .*English references"):
-        fit_command.fit_judge(given, ["invented_words"], Models(language="pt"), {})
+        fit_command.fit_judge(files, ["invented_words"], Models(language="pt"), {})
 
 
 @pytest.mark.slow
@@ -317,6 +325,6 @@ def test_probabilities_of_a_fitted_judge_rise_with_the_margin(tmp_path):
     judge = Judge.load(tmp_path)
     costs = np.linspace(0, 3, 50)
     features = {"forward_nll": costs, "overlap_1": np.ones(50), "edit_distance": np.zeros(50)}
-    found = judge.probability(features, np.full(50, 6.0))
-    assert (np.diff(found) <= 0).all() and found[0] > found[-1]
-    assert np.isfinite(logit(found)).all()
+    probabilities = judge.probability(features, np.full(50, 6.0))
+    assert (np.diff(probabilities) <= 0).all() and probabilities[0] > probabilities[-1]
+    assert np.isfinite(logit(probabilities)).all()

@@ -29,10 +29,13 @@ def printed(capsys, *words):
 @pytest.mark.slow
 def test_published_ratings_give_the_figures_of_their_half(data_dir, capsys):
     file = data_dir / "parabank_ratings" / "candidates.tsv"
-    found = printed(capsys, "--ratings", file, "--keep-all-annotators")
-    assert list(found) == [str(number) for number in range(1, 36)]
+    by_system = printed(capsys, "--ratings", file, "--keep-all-annotators")
+    assert list(by_system) == [str(number) for number in range(1, 36)]
     published = {
-        system: (round(found[system]["similarity"], 2), round(found[system]["grammatical"], 2))
+        system: (
+            round(by_system[system]["similarity"], 2),
+            round(by_system[system]["grammatical"], 2),
+        )
         for system in ("17", "28", "31", "35")
     }
     assert published == {
@@ -41,10 +44,10 @@ def test_published_ratings_give_the_figures_of_their_half(data_dir, capsys):
         "31": (78.66, 76.5),
         "35": (74.06, 73.5),
     }
-    for each in found.values():
-        assert each["pairs"] <= 200
-        assert list(each["by_length"]) == ["5", "10", "20", "40"]
-        assert sum(part["pairs"] for part in each["by_length"].values()) == each["pairs"]
+    for figures in by_system.values():
+        assert figures["pairs"] <= 200
+        assert list(figures["by_length"]) == ["5", "10", "20", "40"]
+        assert sum(part["pairs"] for part in figures["by_length"].values()) == figures["pairs"]
 
 
 def test_means_are_taken_over_people_then_over_pairs(tmp_path, capsys):
@@ -86,10 +89,10 @@ def test_a_row_without_a_score_counts_for_grammar_only(tmp_path):
             row("a", "r3", text="three", score=60),
         ],
     )
-    found = ratings.aggregate(read_ratings(file))["1"]
-    assert found["similarity"] == 70
-    assert found["pairs"] == 2
-    assert found["grammatical"] == pytest.approx(100 / 3)
+    figures = ratings.aggregate(read_ratings(file))["1"]
+    assert figures["similarity"] == 70
+    assert figures["pairs"] == 2
+    assert figures["grammatical"] == pytest.approx(100 / 3)
 
 
 def test_a_system_without_any_score_has_no_similarity(tmp_path):
@@ -107,10 +110,10 @@ def test_controls_are_no_system_though_a_paraphrase_may_equal_its_reference(tmp_
             row("b", systems="0 28", text="the same", score=80),
         ],
     )
-    found = ratings.aggregate(read_ratings(file))
-    assert list(found) == ["7", "28"]
-    assert found["7"]["similarity"] == 90
-    assert found["28"]["similarity"] == 85
+    by_system = ratings.aggregate(read_ratings(file))
+    assert list(by_system) == ["7", "28"]
+    assert by_system["7"]["similarity"] == 90
+    assert by_system["28"]["similarity"] == 85
 
 
 def rows_of(who, judgments, controls, failed):
@@ -193,8 +196,8 @@ def test_empty_lines_hold_nothing(tmp_path):
 
 def test_texts_of_references_are_those_of_controls(tmp_path):
     rows = [row(), row(systems="0", text="The reference."), row(ref="r2")]
-    found = read_ratings(write(tmp_path / "ratings.tsv", rows))
-    assert reference_texts(found) == {"r1": "The reference."}
+    read = read_ratings(write(tmp_path / "ratings.tsv", rows))
+    assert reference_texts(read) == {"r1": "The reference."}
 
 
 @pytest.mark.parametrize(("nll", "known"), [("0.25", 0.25), ("", None), ("-1", None), ("-2", None)])
@@ -253,14 +256,14 @@ def test_a_file_of_controls_alone_is_refused(tmp_path):
 
 def people_agreeing(noise):
     """Return ratings of 40 pairs by 4 people; `noise` is how far each is off."""
-    found = []
+    result = []
     for pair in range(40):
         for person in range(4):
             off = noise * ((pair * 7 + person * 13) % 11 - 5)
-            found.append(
+            result.append(
                 Rating(f"p{person}", f"r{pair}", "5", ("1",), "x", None, 20 + pair + off, 2)
             )
-    return found
+    return result
 
 
 @pytest.mark.slow
@@ -280,10 +283,10 @@ def test_agreement_takes_neither_controls_nor_a_person_with_herself():
         Rating("a", "r", "5", ("0",), "r", None, 100.0, 2),
         Rating("b", "r", "5", ("0",), "r", None, 100.0, 2),
     ]
-    found = agreement(same)
-    assert found["pairs"] == 0
-    assert found["split_half"] is None
-    assert found["grammar"] is None
+    figures = agreement(same)
+    assert figures["pairs"] == 0
+    assert figures["split_half"] is None
+    assert figures["grammar"] is None
 
 
 def test_intervals_hold_the_figure_and_narrow_with_references(tmp_path):
@@ -296,10 +299,10 @@ def test_intervals_hold_the_figure_and_narrow_with_references(tmp_path):
     widths = []
     for references in (40, 400):
         figure = ratings.aggregate(some(references))["1"]
-        found = ratings.intervals(some(references))["1"]
+        interval = ratings.intervals(some(references))["1"]
         for name in ("similarity", "grammatical"):
-            assert found[name]["low"] < figure[name] < found[name]["high"]
-        widths.append(found["similarity"]["high"] - found["similarity"]["low"])
+            assert interval[name]["low"] < figure[name] < interval[name]["high"]
+        widths.append(interval["similarity"]["high"] - interval["similarity"]["low"])
     assert widths[1] < widths[0] / 2
 
 
@@ -308,10 +311,10 @@ def test_details_have_agreement_intervals_and_annotators(tmp_path, capsys):
     file, details = write(tmp_path / "ratings.tsv", rows), tmp_path / "details.json"
     alone = printed(capsys, "--ratings", file)
     assert printed(capsys, "--ratings", file, "--details", details) == alone
-    found = json.loads(details.read_text())
-    assert found["ratings"] == 40
-    assert set(found["intervals"]) == {"1"}
-    assert found["annotators"] == {
+    content = json.loads(details.read_text())
+    assert content["ratings"] == 40
+    assert set(content["intervals"]) == {"1"}
+    assert content["annotators"] == {
         "good": {"judgments": 40, "controls": 10, "failed": 1, "left_out": None},
         "bad": {
             "judgments": 40,

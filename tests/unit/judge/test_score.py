@@ -38,11 +38,11 @@ def write(path, lines):
 @pytest.fixture
 def options(tmp_path):
     OWN.save(tmp_path / "own")
-    given = {
+    files = {
         "references": write(tmp_path / "references.txt", REFERENCES),
         "paraphrases": write(tmp_path / "paraphrases.txt", PARAPHRASES),
     }
-    return ["--judge", str(tmp_path / "own"), *words(given)]
+    return ["--judge", str(tmp_path / "own"), *words(files)]
 
 
 def words(options):
@@ -56,23 +56,23 @@ def scored(capsys, options):
 
 
 def test_it_prints_one_score_a_line_and_names_what_is_missing(options, capsys):
-    found, told = scored(capsys, options)
-    assert len(found) == 3 and all(0 < each < 1 for each in found)
-    assert told == "missing feature: forward_nll (needs forward_nll)\n"
+    values, message = scored(capsys, options)
+    assert len(values) == 3 and all(0 < value < 1 for value in values)
+    assert message == "missing feature: forward_nll (needs forward_nll)\n"
 
 
 def test_an_empty_line_is_an_unknown_nll_and_so_is_parabanks_mark(options, tmp_path, capsys):
     without, _ = scored(capsys, options)
     nlls = write(tmp_path / "nll.txt", ["0.5", "", "-1"])
-    found, told = scored(capsys, [*options, "--forward-nll", str(nlls)])
-    assert found[0] < without[0] and found[1:] == without[1:]
-    assert told == "missing feature: forward_nll is unknown on 2 of 3 lines\n"
+    values, message = scored(capsys, [*options, "--forward-nll", str(nlls)])
+    assert values[0] < without[0] and values[1:] == without[1:]
+    assert message == "missing feature: forward_nll is unknown on 2 of 3 lines\n"
 
 
 def test_what_a_judge_does_not_use_is_told(options, tmp_path, capsys):
     nlls = str(write(tmp_path / "nll.txt", [1, 1, 1]))
-    _, told = scored(capsys, [*options, "--forward-nll", nlls, "--backward-nll", nlls])
-    assert told == "backward_nll is given, but this judge does not use it\n"
+    _, message = scored(capsys, [*options, "--forward-nll", nlls, "--backward-nll", nlls])
+    assert message == "backward_nll is given, but this judge does not use it\n"
 
 
 def test_more_nll_is_never_better(options, tmp_path, capsys):
@@ -123,8 +123,8 @@ def test_another_language_is_refused_or_warned_of(options, tmp_path, capsys):
     czech = ["Nevím, kde teď všichni jsou.", "Ten starý dům stojí u řeky.", "Zítra přijde déšť."]
     write(tmp_path / "references.txt", czech * 2)
     write(tmp_path / "paraphrases.txt", czech * 2)
-    found, told = scored(capsys, options)
-    assert len(found) == 6 and "warning: the references don't look like English" in told
+    values, message = scored(capsys, options)
+    assert len(values) == 6 and "warning: the references don't look like English" in message
 
 
 def test_a_pair_of_which_too_little_is_known_is_told(options, tmp_path):
@@ -151,13 +151,13 @@ def test_the_command_ends_with_its_message(options, tmp_path):
 def test_the_default_is_numbers_with_their_provenance():
     judge = Judge.load("default")
     assert judge.language == "en"
-    assert {each["file"] for each in judge.about["fitted_to"]} == {"labels.tsv", "candidates.tsv"}
-    assert all(len(each["sha256"]) == 64 for each in judge.about["fitted_to"])
-    for each in judge.sets:
+    assert {file["file"] for file in judge.about["fitted_to"]} == {"labels.tsv", "candidates.tsv"}
+    assert all(len(file["sha256"]) == 64 for file in judge.about["fitted_to"])
+    for coefficients in judge.sets:
         for name in ("forward_nll", "forward_root", "invented_words", "changed_pronouns"):
-            assert each.weights.get(name, 0) <= 0
-        assert all(each.weights.get(name, 0) >= 0 for name in ("cosine", "grammar"))
-        assert each.slope > 0
+            assert coefficients.weights.get(name, 0) <= 0
+        assert all(coefficients.weights.get(name, 0) >= 0 for name in ("cosine", "grammar"))
+        assert coefficients.slope > 0
 
 
 def test_without_the_encoder_the_default_says_so_and_goes_on(options, monkeypatch, capsys):
@@ -165,10 +165,10 @@ def test_without_the_encoder_the_default_says_so_and_goes_on(options, monkeypatc
         raise InputError("the encoder is not installed; `make setup` installs it")
 
     monkeypatch.setattr(score, "encoder_of", absent)
-    found, told = scored(capsys, ["--judge", "default", *options[2:]])
-    assert len(found) == 3 and all(0 < each < 1 for each in found)
-    assert "missing encoder: the encoder is not installed; `make setup` installs it" in told
-    assert "missing feature: cosine (needs encoder)" in told
+    values, message = scored(capsys, ["--judge", "default", *options[2:]])
+    assert len(values) == 3 and all(0 < value < 1 for value in values)
+    assert "missing encoder: the encoder is not installed; `make setup` installs it" in message
+    assert "missing feature: cosine (needs encoder)" in message
 
 
 @pytest.mark.slow
@@ -189,7 +189,7 @@ def default_scores(examples, tmp_path, capsys, nll):
     write(tmp_path / "p.txt", examples.pairs.paraphrases)
     options = words({"references": tmp_path / "r.txt", "paraphrases": tmp_path / "p.txt"})
     if nll:
-        values = ["" if np.isnan(each) else each for each in examples.pairs.forward_nll]
+        values = ["" if np.isnan(nll) else nll for nll in examples.pairs.forward_nll]
         options += ["--forward-nll", str(write(tmp_path / "n.txt", values))]
     return scored(capsys, options)[0]
 
@@ -203,8 +203,8 @@ def test_the_default_tells_good_from_bad_as_when_it_was_fitted(minilm, fitted_to
     examples, _ = fitted_to
     clear = examples.good | examples.bad
     for nll, least in ((True, 0.88), (False, 0.78)):
-        found = np.array(default_scores(examples, tmp_path, capsys, nll))
-        assert roc_auc_score(examples.good[clear], found[clear]) > least
+        values = np.array(default_scores(examples, tmp_path, capsys, nll))
+        assert roc_auc_score(examples.good[clear], values[clear]) > least
 
 
 @pytest.mark.rest
@@ -215,15 +215,15 @@ def test_the_default_comes_of_its_files_again(minilm, fitted_to):
     models = Models(load_encoder(minilm), Grammar.load("english"))
     again = fit_judge(fitted_to, FEATURES_BY_DEFAULT, models, {})
     assert again.features == shipped.features
-    for found, expected in zip(again.sets, shipped.sets, strict=True):
-        assert found.weights.keys() == expected.weights.keys()
+    for fitted, expected in zip(again.sets, shipped.sets, strict=True):
+        assert fitted.weights.keys() == expected.weights.keys()
         for name, weight in expected.weights.items():
-            np.testing.assert_allclose(found.weights[name], weight, atol=0.02)
-    figures = {tuple(each["features"]): each for each in again.about["held_out"]}
+            np.testing.assert_allclose(fitted.weights[name], weight, atol=0.02)
+    figures = {tuple(figure["features"]): figure for figure in again.about["held_out"]}
     for expected in shipped.about["held_out"]:
         for file, measure in (("labels", "auc"), ("ratings", "spearman")):
-            found = figures[tuple(expected["features"])][file][measure]["value"]
-            assert found == pytest.approx(expected[file][measure]["value"], abs=0.005)
+            value = figures[tuple(expected["features"])][file][measure]["value"]
+            assert value == pytest.approx(expected[file][measure]["value"], abs=0.005)
     rated = tuple(name for name in FEATURES_BY_DEFAULT if name != "backward_nll")
     assert figures[rated]["ratings"]["spearman"]["value"] > 0.62
 
@@ -241,7 +241,7 @@ def test_models_give_the_nlls_that_files_would(options, tmp_path, capsys):
     Judge(
         tuple(features), (Coefficients(features, 0.0, 1.0, (0.0,)), *own.sets), {}, (), "en"
     ).save(tmp_path / "own")
-    found, told = scored(
+    printed, message = scored(
         capsys,
         [
             *(*options, "--sources", str(tmp_path / "s.txt")),
@@ -249,7 +249,7 @@ def test_models_give_the_nlls_that_files_would(options, tmp_path, capsys):
             *("--backward", str(folder / "enpt-1693087644")),
         ],
     )
-    assert told == ""
+    assert message == ""
     for direction, model, left, right in (
         ("forward", "pten-1693087646", sources, PARAPHRASES),
         ("backward", "enpt-1693087644", PARAPHRASES, sources),
@@ -258,5 +258,5 @@ def test_models_give_the_nlls_that_files_would(options, tmp_path, capsys):
         assert (values > 0).all()
         write(tmp_path / f"{direction}.txt", values)
     files = [f"--{d}-nll={tmp_path}/{d}.txt" for d in ("forward", "backward")]
-    assert scored(capsys, [*options, *files]) == (found, "")
-    assert found[0] > found[2]
+    assert scored(capsys, [*options, *files]) == (printed, "")
+    assert printed[0] > printed[2]

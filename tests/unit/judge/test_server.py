@@ -66,13 +66,13 @@ class Browser:
 
     @property
     def number(self):
-        found = re.search(r'action="/page/(\d+)"', self.page)
-        return int(found[1]) if found else None
+        match = re.search(r'action="/page/(\d+)"', self.page)
+        return int(match[1]) if match else None
 
     @property
     def texts(self):
-        found = re.findall(r'<p class="paraphrase"[^>]*>(.*?)</p>', self.page)
-        return [unescape(text) for text in found]
+        paraphrases = re.findall(r'<p class="paraphrase"[^>]*>(.*?)</p>', self.page)
+        return [unescape(text) for text in paraphrases]
 
     def rate(self, score=80):
         """Fill the page and send it in."""
@@ -113,7 +113,7 @@ def test_answers_are_stored_and_the_next_page_comes(store):
         browser.post(f"/page/{first}", **fields, ungrammatical_2="1", nonsensical_3="1")
         assert browser.status == 200
         assert browser.number not in (None, first)
-    said = {each.item.paraphrase: each.answer for each in store.judged()}
+    said = {judgment.item.paraphrase: judgment.answer for judgment in store.judged()}
     assert [(said[text].score, said[text].grammar) for text in texts] == [
         *((10, 2), (20, 1), (None, 0), (40, 2), (50, 2)),
     ]
@@ -156,7 +156,7 @@ def test_a_page_before_can_be_changed(store):
         assert browser.page.count('value="30"') == 5
         browser.rate(70)
         assert browser.number == second
-    assert {each.answer.score for each in store.judged()} == {70}
+    assert {judgment.answer.score for judgment in store.judged()} == {70}
     assert len(store.judged()) == 5
 
 
@@ -190,7 +190,7 @@ def test_a_page_tells_neither_systems_nor_scores_nor_controls(tmp_path):
         assert secret not in page
     # Of the control nothing but its text is different: all numbers are those of places.
     ids = Reader(page).ids
-    assert sum(each.startswith("text_") for each in ids) == 5
+    assert sum(identifier.startswith("text_") for identifier in ids) == 5
 
 
 @pytest.mark.parametrize("mode", ["similarity", "labels", "strength"])
@@ -208,7 +208,9 @@ def test_pages_are_sound_and_ask_for_nothing_from_elsewhere(tmp_path, mode):
         assert HOSTILE in "".join(reader.text)
         assert "<script>alert" not in browser.page
         own = {"/annotate.css", "/annotate.js", "/leave", "data:,"}
-        assert {each for each in reader.references if not each.startswith("/page/")} == own
+        assert {
+            reference for reference in reader.references if not reference.startswith("/page/")
+        } == own
         labelled = set(re.findall(r' for="(\w+)"', browser.page))
         assert labelled <= set(reader.ids)
         fields = re.findall(r'<input type="(?:number|radio|checkbox)"', browser.page)
@@ -233,7 +235,7 @@ def test_one_key_is_a_label(tmp_path, answer):
         assert "You judged 1. Of all 30 paraphrases 1 are done." in browser.page
         browser.post(f"/page/{browser.number}")
         assert browser.status == 422
-    assert [each.answer.label for each in store.judged()] == [answer]
+    assert [judgment.answer.label for judgment in store.judged()] == [answer]
 
 
 def test_marks_are_stored(tmp_path):
@@ -388,11 +390,11 @@ def test_twenty_people_at_once_lose_nothing_and_double_nothing(tmp_path):
     stored = Counter()
     by_item = {}
     name_of = dict(names)
-    for each in judged:
-        text = each.item.paraphrase if each.item else each.reference.text
-        stored[name_of[each.annotator], text] += 1
-        if each.item:
-            by_item.setdefault(each.item, []).append(each.annotator)
+    for judgment in judged:
+        text = judgment.item.paraphrase if judgment.item else judgment.reference.text
+        stored[name_of[judgment.annotator], text] += 1
+        if judgment.item:
+            by_item.setdefault(judgment.item, []).append(judgment.annotator)
     assert stored == acknowledged
     assert set(stored.values()) == {1}
     assert len(by_item) == 200

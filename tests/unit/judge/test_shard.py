@@ -108,8 +108,8 @@ def test_scores_of_other_references_are_refused():
 def test_what_the_judge_knows_too_little_of_has_no_probability():
     class Partly(Ruler):
         def probability(self, features, words):
-            found = super().probability(features, words)
-            return np.where(found > 0.3, np.nan, found)
+            probabilities = super().probability(features, words)
+            return np.where(probabilities > 0.3, np.nan, probabilities)
 
     assert judged(ROWS, Bench(Partly(), Models())) == [[0.25] + [None] * 4, [], [0.125]]
 
@@ -148,9 +148,9 @@ def test_forced_decoding_gives_total_and_worst(nmt_oracle, tmp_path):
     source, reference = nmt_oracle.sentences[0]
     decoder = Decoder(model, "cpu", "fp32", 4096)
     pairs = Pairs([reference] * 2, [reference, ""], [source] * 2)
-    found = decoder.decoded(pairs)
-    assert found.forward_total[0] > found.forward_worst[0] > 0
-    assert found.forward_total[1] == found.forward_worst[1] == math.inf
+    decoded = decoder.decoded(pairs)
+    assert decoded.forward_total[0] > decoded.forward_worst[0] > 0
+    assert decoded.forward_total[1] == decoded.forward_worst[1] == math.inf
     judge = Ruler("forward_total")
     bench = Bench(judge, Models(), decoder)
     row = {**scored(1, candidate(f"{reference} x", 1.0)), "source": source, "reference": reference}
@@ -173,10 +173,12 @@ def test_of_what_a_rewriter_wrote_the_forward_model_gives_the_nll(nmt_oracle, tm
     model = nmt_oracle.copy_model(tmp_path)
     source, text = nmt_oracle.sentences[0]
     pairs = Pairs(["r"], [text], sources=[source], forward_nll=np.array([9.0]))
-    kept, given = (
+    translated, rewritten_pairs = (
         Decoder(model, "cpu", "fp32", 1000, rewritten=rewritten).decoded(pairs)
         for rewritten in (False, True)
     )
-    assert kept.forward_nll.tolist() == [9.0]
+    assert translated.forward_nll.tolist() == [9.0]
     pieces = len(Segmenter(model / "reference.model").pieces(text)) + 1
-    assert given.forward_nll[0] == pytest.approx(given.forward_total[0] / pieces)
+    assert rewritten_pairs.forward_nll[0] == pytest.approx(
+        rewritten_pairs.forward_total[0] / pieces
+    )

@@ -61,9 +61,9 @@ def test_a_run_without_a_judge_has_no_unit(config):
 def test_units_follow_from_the_features(config, features, instances, read):
     config["judges"]["mine"] |= {"features": features, "grammar": "run"}
     assert units(config) == [*instances, "mine-fitted", "mine"]
-    found = run_layout(config).upstream(("judge", "mine"))
-    assert found[0] == ("score", "mine")
-    assert set(found[1:]) == {("judge", "mine-fitted"), *read}
+    upstream = run_layout(config).upstream(("judge", "mine"))
+    assert upstream[0] == ("score", "mine")
+    assert set(upstream[1:]) == {("judge", "mine-fitted"), *read}
 
 
 def test_the_judge_that_ships_is_no_unit(config):

@@ -76,16 +76,16 @@ def test_a_page_that_nobody_sends_in_is_given_to_others_later(tmp_path):
     clock = Clock()
     store = campaign(tmp_path, clock=clock, references=3)
     gone, here = join(store, "gone"), join(store, "here")
-    kept = next_page(store, gone, wanted=1)
+    theirs = next_page(store, gone, wanted=1)
     for _ in range(2):
         other = next_page(store, here, wanted=1)
-        assert other.reference != kept.reference
+        assert other.reference != theirs.reference
         store.answer(here, other.number, [GOOD] * 5)
         clock.now += LEASE / 2 - 1
     clock.now += 3
-    assert next_page(store, here, wanted=1).reference == kept.reference
+    assert next_page(store, here, wanted=1).reference == theirs.reference
     # It is still theirs when they come back.
-    assert next_page(store, gone, wanted=1) == kept
+    assert next_page(store, gone, wanted=1) == theirs
 
 
 def test_everything_is_judged_once_before_anything_twice(tmp_path):
@@ -94,7 +94,7 @@ def test_everything_is_judged_once_before_anything_twice(tmp_path):
     for round_ in range(2):
         for annotator in people:
             do_all(store, annotator, pages=1)
-        counts = Counter(each.item for each in store.judged())
+        counts = Counter(judgment.item for judgment in store.judged())
         assert set(counts.values()) == {1}
         assert len(counts) == 15 * (round_ + 1)
 
@@ -119,8 +119,8 @@ def test_each_paraphrase_is_judged_by_enough_distinct_people(tmp_path):
         elif annotator in open_:
             store.answer(annotator, page.number, [GOOD] * len(page.slots))
     people_of = {}
-    for each in store.judged():
-        people_of.setdefault(each.item, []).append(each.annotator)
+    for judgment in store.judged():
+        people_of.setdefault(judgment.item, []).append(judgment.annotator)
     assert len(people_of) == 20
     for judged in people_of.values():
         assert len(judged) == len(set(judged)) >= 3
@@ -157,13 +157,13 @@ def test_one_of_so_many_pages_has_a_control_that_looks_like_the_others(tmp_path)
     assert len(positions) > 2
     # The paraphrase whose place it took comes later.
     do_all(store, annotator)
-    assert len({each.item for each in store.judged() if each.item}) == 200
+    assert len({judgment.item for judgment in store.judged() if judgment.item}) == 200
 
 
 def test_controls_can_be_left_away(tmp_path):
     store = campaign(tmp_path)
     do_all(store, join(store, "a"), controls=0)
-    assert all(each.item for each in store.judged())
+    assert all(judgment.item for judgment in store.judged())
 
 
 def test_judgments_of_who_fails_controls_do_not_count(tmp_path):
@@ -184,7 +184,7 @@ def test_answers_may_be_changed_and_are_never_doubled(tmp_path):
     page = next_page(store, annotator)
     for score in (10.0, 10.0, 70.0):
         assert store.answer(annotator, page.number, [Answer(score=score, grammar=2)] * 5)
-    assert [each.answer.score for each in store.judged()] == [70.0] * 5
+    assert [judgment.answer.score for judgment in store.judged()] == [70.0] * 5
     shown = store.page(annotator, page.number, 3)
     assert shown.answered
     assert {slot.answer.score for slot in shown.slots} == {70.0}
@@ -220,7 +220,7 @@ def test_progress_counts_ones_own_and_what_enough_people_judged(tmp_path):
 
 
 def test_paraphrases_that_stand_alone_come_in_another_order_for_everyone(tmp_path):
-    store = campaign(tmp_path, mode="labels", references=4, each=3)
+    store = campaign(tmp_path, mode="labels", references=4, paraphrases=3)
     orders = []
     for name in "ab":
         annotator = join(store, name)

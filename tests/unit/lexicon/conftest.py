@@ -32,9 +32,9 @@ def make(folder, sets, shards=1, rows=1 << 20, **changes):
     for shard in range(shards):
         output = folder / "counts" / f"{shard:04d}.parquet"
         count.write_counts(settings, sets, folder / "words", shards, output, rows)
-    made = folder / "lexicon"
-    entries.write_entries(settings, folder / "words", folder / "counts", shards, made)
-    return made
+    lexicon = folder / "lexicon"
+    entries.write_entries(settings, folder / "words", folder / "counts", shards, lexicon)
+    return lexicon
 
 
 @pytest.fixture

@@ -77,28 +77,28 @@ def test_several_training_sets_are_one_text(tmp_path):
 
 
 def test_the_next_run_reads_it_as_ppdb(pairs_file, tmp_path):
-    made = make(tmp_path, [pairs_file])
-    found = read_paraphrases("ppdb", made / "ppdb.gz", {"big", "large"})
-    assert found.of("big", ["Equivalence"]) == ["large"]
+    lexicon = make(tmp_path, [pairs_file])
+    rules = read_paraphrases("ppdb", lexicon / "ppdb.gz", {"big", "large"})
+    assert rules.of("big", ["Equivalence"]) == ["large"]
     # A tagger of that run keeps rows without a part of speech.
-    assert found.of("large", ["Equivalence"], frozenset({"ADJ"})) == ["big"]
-    line = gzip.decompress((made / "ppdb.gz").read_bytes()).decode().splitlines()[0]
+    assert rules.of("large", ["Equivalence"], frozenset({"ADJ"})) == ["big"]
+    line = gzip.decompress((lexicon / "ppdb.gz").read_bytes()).decode().splitlines()[0]
     category, phrase, paraphrase, features, _, relation = line.split(" ||| ")
-    best = rows_of(made)[0]
+    best = rows_of(lexicon)[0]
     assert (category, phrase, paraphrase) == ("[X]", best["phrase"], best["paraphrase"])
     assert relation == "Equivalence"
-    values = dict(each.split("=") for each in features.split())
+    values = dict(feature.split("=") for feature in features.split())
     assert float(values["PPDB2.0Score"]) == pytest.approx(best["score"], rel=1e-5)
     for name, column in (("p(e|f)", "p_paraphrase"), ("p(f|e)", "p_phrase")):
         assert float(values[name]) == pytest.approx(-math.log(best[column]), rel=1e-5)
 
 
 def test_the_tsv_has_the_rows_of_the_table(pairs_file, tmp_path):
-    made = make(tmp_path, [pairs_file])
-    packed = (made / "lexicon.tsv.zst").read_bytes()
+    lexicon = make(tmp_path, [pairs_file])
+    packed = (lexicon / "lexicon.tsv.zst").read_bytes()
     text = zstandard.ZstdDecompressor().stream_reader(packed).read().decode()
     header, *lines = text.splitlines()
-    rows = rows_of(made)
+    rows = rows_of(lexicon)
     assert header.split("\t") == list(rows[0])
     for line, row in zip(lines, rows, strict=True):
         for field, value in zip(line.split("\t"), row.values(), strict=True):
@@ -166,7 +166,7 @@ def test_the_report_has_the_best_entries(pairs_file, tmp_path):
     run = FinishedRun({}, [(("lexicon", name), tmp_path / folder) for name, folder in units])
     (section,) = sections(["workflow_scripts.stages.lexicon.report:lexicons"], run)
     assert "<td>large</td>" in section.html or "<td>big</td>" in section.html
-    (found,) = lexicons_table(run).frame().to_dict("records")
-    assert (found["lexicon"], found["pairs"], found["left_out"]) == ("plain", 7, 1)
-    assert found["rows"] == len(rows_of(tmp_path / "lexicon"))
+    (row,) = lexicons_table(run).frame().to_dict("records")
+    assert (row["lexicon"], row["pairs"], row["left_out"]) == ("plain", 7, 1)
+    assert row["rows"] == len(rows_of(tmp_path / "lexicon"))
     assert sections(["workflow_scripts.stages.lexicon.report:lexicons"], FinishedRun({}, [])) == []

@@ -19,9 +19,9 @@ from workflow_scripts.core.report.section import sections
 from workflow_scripts.encoding import embedding as embedding
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
 from workflow_scripts.stages.embed import train
-from workflow_scripts.stages.lexicon import measure_lexicon, measures_report
+from workflow_scripts.stages.lexicon import measure_lexicon, report
 from workflow_scripts.stages.lexicon.measures_data import Listed
-from workflow_scripts.stages.lexicon.measures_results import read_measures
+from workflow_scripts.stages.lexicon.results import read_measures
 
 ENTRIES = [
     ("teacher", "instructor", 4.0),
@@ -85,15 +85,15 @@ def _user_files(tmp_path: Path) -> dict[str, Any]:
 
 def test_all_measures_of_a_lexicon(tmp_path: Path) -> None:
     folder = _measured(tmp_path, **_user_files(tmp_path))
-    found = read_measures(folder)
-    assert found["entries"] == len(ENTRIES)
-    one = found["similarity"]["similar"]
+    measures = read_measures(folder)
+    assert measures["entries"] == len(ENTRIES)
+    one = measures["similarity"]["similar"]
     assert one["pairs"] == 4
-    covered = {name: each["covered"] for name, each in one["rankers"].items()}
+    covered = {name: figures["covered"] for name, figures in one["rankers"].items()}
     assert covered == {"lexicon": 3, "chance": 4, "xl": 2, "ppdb2": 2, "glove": 2}
     # Of equal numbers and of three pairs: buy 3.0, hot 2.0, big 1.5.
     assert one["rankers"]["lexicon"]["on_covered"]["value"] == 0.5
-    precision = {(each["of"], each["by"], each["words"]): each for each in found["precision"]}
+    precision = {(part["of"], part["by"], part["words"]): part for part in measures["precision"]}
     (cut,) = precision["lexicon", "wordnet", "all"]["cuts"]
     # WordNet here lacks teacher and instructor: of five entries three share a synset.
     assert (cut["entries"], cut["precision"]["value"]) == (5, 0.6)
@@ -102,10 +102,10 @@ def test_all_measures_of_a_lexicon(tmp_path: Path) -> None:
     # Lists are judged by WordNet as the lexicon is; hot and cold are antonyms.
     assert precision["ppdb2", "wordnet", "all"]["cuts"][0]["precision"]["value"] == 0.5
     assert ("lexicon", "wordnet", "2") not in precision  # none that it knows
-    by_source = found["antonyms"][0]["by_source"]
+    by_source = measures["antonyms"][0]["by_source"]
     assert by_source["wordnet"]["first"] == [["hot", "cold"]]
     assert by_source["files"]["first"] == [["big", "large"]]
-    assert found["testbed"] is None
+    assert measures["testbed"] is None
 
 
 def test_embeddings_and_the_encoder_are_compared_by_their_cosines(
@@ -125,34 +125,34 @@ def test_embeddings_and_the_encoder_are_compared_by_their_cosines(
         word_similarity=[str(tmp_path / "similar.txt")],
         encoder=DEFAULT,
     )
-    found = read_measures(measured)["similarity"]["similar"]["rankers"]
-    assert set(found) == {"lexicon", "chance", "word", "word, untrained", "encoder"}
-    assert found["encoder"] == found["word"] != found["word, untrained"]
+    rankers = read_measures(measured)["similarity"]["similar"]["rankers"]
+    assert set(rankers) == {"lexicon", "chance", "word", "word, untrained", "encoder"}
+    assert rankers["encoder"] == rankers["word"] != rankers["word, untrained"]
     for name, untrained in (("word", False), ("word, untrained", True)):
         model = embedding.load(folder, untrained)
         vectors = dict(zip([first, *others], model.encode([first, *others]), strict=True))
         known = [number for number, other in enumerate(others) if vectors[other].any()]
         cosines = [1 - cosine(vectors[first], vectors[others[number]]) for number in known]
-        assert found[name]["covered"] == len(known) > 3
+        assert rankers[name]["covered"] == len(known) > 3
         expected = spearmanr(known, np.round(cosines, 6)).statistic
-        assert found[name]["on_covered"]["value"] == pytest.approx(expected, abs=1e-6)
+        assert rankers[name]["on_covered"]["value"] == pytest.approx(expected, abs=1e-6)
 
 
 def test_nothing_to_measure_against_is_said_by_empty_figures(tmp_path: Path) -> None:
-    found = read_measures(_measured(tmp_path))
-    assert (found["similarity"], found["precision"], found["antonyms"]) == (None, [], [])
+    measures = read_measures(_measured(tmp_path))
+    assert (measures["similarity"], measures["precision"], measures["antonyms"]) == (None, [], [])
 
 
 def test_exact_synonyms_on_the_testbed(tmp_path: Path) -> None:
     pair = {"id": "1", "reference": "The teacher ate.", "paraphrase": "The instructor ate."}
     texts = write_table(tmp_path / "set" / "pairs.parquet", TrainingPairRow, [pair])
     folder = _measured(tmp_path, "--training-sets", str(texts), testbed=True)
-    found = read_measures(folder)["testbed"]
-    assert (found["all"]["occurring"], found["all"]["aligned"]) == (2, 2)
-    assert found["all"]["cuts"][-1]["recall"] == 1.0
+    figures = read_measures(folder)["testbed"]
+    assert (figures["all"]["occurring"], figures["all"]["aligned"]) == (2, 2)
+    assert figures["all"]["cuts"][-1]["recall"] == 1.0
     # teacher, instructor; buy, purchase; big, large; the teacher, the instructor
-    assert found["all"]["cuts"][-1]["right"] == 6
-    assert (found["1"]["cuts"][-1]["entries"], found["1"]["cuts"][-1]["right"]) == (7, 5)
+    assert figures["all"]["cuts"][-1]["right"] == 6
+    assert (figures["1"]["cuts"][-1]["entries"], figures["1"]["cuts"][-1]["right"]) == (7, 5)
 
 
 def test_the_sample_to_read_is_drawn_once(tmp_path: Path) -> None:
@@ -208,17 +208,17 @@ def test_the_section_and_the_tables_show_the_measures(tmp_path: Path) -> None:
     files = _user_files(tmp_path)
     folder = _measured(tmp_path, "--training-sets", str(texts), testbed=True, **files)
     run = FinishedRun({}, [(("lexicon", "words-measures"), folder)])
-    module = "workflow_scripts.stages.lexicon.measures_report"
+    module = "workflow_scripts.stages.lexicon.report"
     (section,) = sections([f"{module}:measures_of_lexicons"], run)
     for text in ("Word similarity of words", "hot / cold", "Exact synonyms in words", "ppdb2"):
         assert text in section.html
-    table = measures_report.word_similarity(run)
+    table = report.word_similarity(run)
     assert len(table.frame()) == 5
     for function in ("lexicon_precision", "lexicon_antonyms", "lexicon_synonyms"):
-        made = getattr(measures_report, function)(run)
-        assert len(made.frame())
+        shown = getattr(report, function)(run)
+        assert len(shown.frame())
     assert read_json(folder / "measures.json", "sample")["entries"] == len(ENTRIES)
 
 
 def test_no_section_without_measures(tmp_path: Path) -> None:
-    assert measures_report.measures_of_lexicons(FinishedRun({}, [])) is None
+    assert report.measures_of_lexicons(FinishedRun({}, [])) is None

@@ -35,15 +35,15 @@ def test_word_pairs_with_tabs_or_blanks(tmp_path: Path) -> None:
 
 def test_a_header_a_bom_and_a_last_line_without_line_feed(tmp_path: Path) -> None:
     path = _written(tmp_path, "x.tsv", "\ufeffword1\tword2\tscore\na\tb\t1\nc\td\t2")
-    (found,) = read_word_pairs([path])
-    assert (found.pairs, found.scores) == ((("a", "b"), ("c", "d")), (1.0, 2.0))
+    (data_set,) = read_word_pairs([path])
+    assert (data_set.pairs, data_set.scores) == ((("a", "b"), ("c", "d")), (1.0, 2.0))
 
 
 def test_a_word_with_itself_is_left_out_and_repeated_pairs_stay(tmp_path: Path) -> None:
     path = _written(tmp_path, "x.txt", "tiger Tiger 10\nmoney cash 9.15\nmoney cash 9.08\na b 1\n")
-    (found,) = read_word_pairs([path])
-    assert found.same == 1
-    assert found.pairs == (("money", "cash"), ("money", "cash"), ("a", "b"))
+    (data_set,) = read_word_pairs([path])
+    assert data_set.same == 1
+    assert data_set.pairs == (("money", "cash"), ("money", "cash"), ("a", "b"))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,9 @@ def test_too_few_pairs_and_equal_names_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="line 2 is not UTF-8"):
         read_word_pairs([_written(tmp_path, "y.txt", b"a b 1\n\xff c 2\n")])
     (tmp_path / "f").mkdir()
-    one, other = (_written(each, "z.txt", "a b 1\nc d 2\n") for each in (tmp_path, tmp_path / "f"))
+    one, other = (
+        _written(folder, "z.txt", "a b 1\nc d 2\n") for folder in (tmp_path, tmp_path / "f")
+    )
     with pytest.raises(InputError, match="both the set z; rename one"):
         read_word_pairs([one, other])
 
@@ -123,8 +125,8 @@ def test_listed_keeps_what_is_asked_for(tmp_path: Path) -> None:
 
 def test_files_are_called_by_their_names_without_endings() -> None:
     names = ["ppdb-2.0-xl-lexical.gz", "ppdb-xl.txt", "glove.6B.300d.txt.xz", ".txt"]
-    found = [name_of(Path(name)) for name in names]
-    assert found == ["ppdb-2.0-xl-lexical", "ppdb-xl", "glove.6B.300d", ".txt"]
+    called = [name_of(Path(name)) for name in names]
+    assert called == ["ppdb-2.0-xl-lexical", "ppdb-xl", "glove.6B.300d", ".txt"]
 
 
 def test_antonyms_have_no_order(tmp_path: Path) -> None:

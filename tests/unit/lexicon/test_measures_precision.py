@@ -61,7 +61,7 @@ def test_precision_by_wordnet(wordnet: WordNet) -> None:
 def test_both_directions_are_drawn_together(wordnet: WordNet) -> None:
     # Two pairs in both directions: half or all or none is right in every sample, never a quarter.
     pairs = [("buy", "purchase"), ("hot", "cold")]
-    entries = [each for pair in pairs for each in (pair, pair[::-1])]
+    entries = [entry for pair in pairs for entry in (pair, pair[::-1])]
     (cut,) = precision(entries, wordnet_resource(wordnet), 500, 1)
     assert (cut["precision"]["low"], cut["precision"]["high"]) == (0.0, 1.0)
 
@@ -71,10 +71,10 @@ def test_chance_pairs_phrases_at_random(tmp_path: Path) -> None:
     path = tmp_path / "list.txt"
     path.write_text("".join(f"{word} {word}x\n" for word in words))
     entries = [(word, f"{word}x") for word in words]
-    listed = Listed(path, {each for pair in entries for each in pair})
-    found = precision(entries, listed_resource(listed), 50, 1)
-    assert found[0]["precision"] == {"value": 1.0, "low": 1.0, "high": 1.0}
-    assert found[-1]["entries"] == 200 and found[-1]["chance"] < 0.05
+    listed = Listed(path, {phrase for pair in entries for phrase in pair})
+    figures = precision(entries, listed_resource(listed), 50, 1)
+    assert figures[0]["precision"] == {"value": 1.0, "low": 1.0, "high": 1.0}
+    assert figures[-1]["entries"] == 200 and figures[-1]["chance"] < 0.05
 
 
 def test_rules_with_scores_come_best_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,8 +82,8 @@ def test_rules_with_scores_come_best_first(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(measures_precision, "_MOST_RULES", 4)
     rules = [Rule(f"a{number}", "b", float(number % 7)) for number in range(40)]
     rules += [Rule("a0", "b", 9.0), Rule("x", "b", 99.0)]
-    found = ranked(rules, lambda phrase: phrase != "x", 1)
-    assert found == [("a0", "b"), ("a13", "b"), ("a20", "b")]
+    best = ranked(rules, lambda phrase: phrase != "x", 1)
+    assert best == [("a0", "b"), ("a13", "b"), ("a20", "b")]
 
 
 def test_rules_without_scores_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

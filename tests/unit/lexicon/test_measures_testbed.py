@@ -72,8 +72,8 @@ def test_exact_figures(synonyms: Synonyms) -> None:
         (("must", "has to"), 0.5),
     ]
     both = {("teacher", "instructor"), ("instructor", "teacher")}
-    found = exact(entries, synonyms, both, both | {("bought", "purchased")})
-    (cut,) = found["cuts"]
+    figures = exact(entries, synonyms, both, both | {("bought", "purchased")})
+    (cut,) = figures["cuts"]
     assert cut == {
         "entries": 4,
         "score": 0.5,
@@ -84,15 +84,15 @@ def test_exact_figures(synonyms: Synonyms) -> None:
         "recall": 0.5,
         "recall_aligned": pytest.approx(1 / 3, abs=1e-6),
     }
-    assert (found["occurring"], found["aligned"]) == (2, 3)
+    assert (figures["occurring"], figures["aligned"]) == (2, 3)
 
 
 def test_cuts_go_by_the_number_of_entries(synonyms: Synonyms) -> None:
     entries = [((f"x{number}", "y"), -float(number)) for number in range(120)]
-    found = exact(entries, synonyms, set(), set())
-    assert [cut["entries"] for cut in found["cuts"]] == [50, 100, 120]
-    assert [cut["score"] for cut in found["cuts"]] == [-49.0, -99.0, -119.0]
-    assert found["cuts"][0]["recall"] is None
+    figures = exact(entries, synonyms, set(), set())
+    assert [cut["entries"] for cut in figures["cuts"]] == [50, 100, 120]
+    assert [cut["score"] for cut in figures["cuts"]] == [-49.0, -99.0, -119.0]
+    assert figures["cuts"][0]["recall"] is None
 
 
 def test_an_empty_lexicon_has_no_cuts(synonyms: Synonyms) -> None:

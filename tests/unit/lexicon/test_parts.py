@@ -30,8 +30,8 @@ def numbered(*pairs, words=("a", "b", "c", "d", "e", "f", "the")):
 
 
 def batch(*pairs):
-    found = numbered(*pairs)
-    return Pairs(*(padded([pair[side] for pair in found], PAD[side]) for side in (0, 1)))
+    as_numbers = numbered(*pairs)
+    return Pairs(*(padded([pair[side] for pair in as_numbers], PAD[side]) for side in (0, 1)))
 
 
 def test_words_are_lower_cased_and_have_a_letter():
@@ -55,13 +55,13 @@ def test_other_tokens_are_forgotten_without_a_trace_in_the_words(monkeypatch):
 
 def test_batches_have_every_pair_once():
     pairs = [([1] * one, [2] * other) for one, other in itertools.product(range(4), range(5))]
-    found = Counter()
+    lengths = Counter()
     for some in texts.batches(pairs):
-        found.update(
+        lengths.update(
             (int((one >= 0).sum()), int((other >= 0).sum()))
             for one, other in zip(*some, strict=True)
         )
-    assert found == Counter((len(one), len(other)) for one, other in pairs)
+    assert lengths == Counter((len(one), len(other)) for one, other in pairs)
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_batches_of_a_sample_are_one():
     one = cells(whole, same_words(whole))
     parts = [batch(pair) for pair in pairs]
     two = joined([cells(part, same_words(part)) for part in parts])
-    for found in (one, two):
-        table = learnt(found, 7)
-        assert len(found.pair) == 3 and len(set(found.row.tolist())) == 3
+    for counts in (one, two):
+        table = learnt(counts, 7)
+        assert len(counts.pair) == 3 and len(set(counts.row.tolist())) == 3
         assert table.totals.sum() == pytest.approx(2 * table.counts.sum())
     np.testing.assert_allclose(learnt(one, 7).counts, learnt(two, 7).counts, rtol=1e-5)
 
@@ -109,16 +109,16 @@ def test_phrases_with_a_marked_word():
 
 def test_phrases_are_packed_and_unpacked():
     words = [np.array([5, 1]), np.array([(1 << 21) - 1, 0]), np.array([7, 0])]
-    found = packed(words)
-    assert unpacked(int(found[0])) == [5, (1 << 21) - 1, 7]
-    assert unpacked(int(found[1])) == [1]
-    assert first_words(found).tolist() == [5, 1]
-    assert last_words(found).tolist() == [7, 1]
+    numbers = packed(words)
+    assert unpacked(int(numbers[0])) == [5, (1 << 21) - 1, 7]
+    assert unpacked(int(numbers[1])) == [1]
+    assert first_words(numbers).tolist() == [5, 1]
+    assert last_words(numbers).tolist() == [7, 1]
 
 
 def consistent(first, second, links, most):
     """Return the pairs of phrases by the definition of Koehn et al. (2003), as words."""
-    found = []
+    phrases = []
     spans = lambda words: [  # noqa: E731
         range(start, start + length)
         for length in range(1, most + 1)
@@ -130,8 +130,8 @@ def consistent(first, second, links, most):
         if (True, True) in inside and not {(True, False), (False, True)} & set(inside):
             sides = ([first[place] for place in one], [second[place] for place in other])
             if all(0 < word < texts.UNKNOWN for side in sides for word in side):
-                found.append(tuple(map(tuple, sides)))
-    return sorted(found)
+                phrases.append(tuple(map(tuple, sides)))
+    return sorted(phrases)
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
@@ -145,18 +145,18 @@ def test_phrases_are_those_of_the_definition(most):
         rows = random.permutation(len(first))[:number]
         links[rows] = random.permutation(len(second))[:number]
         pairs = Pairs(padded([first], PAD[0]), padded([second], PAD[1]))
-        found = phrase_pairs(pairs, links[None, :], most)
-        made = sorted(
+        extracted = phrase_pairs(pairs, links[None, :], most)
+        phrases = sorted(
             (tuple(unpacked(int(one))), tuple(unpacked(int(other))))
-            for one, other in zip(found.first, found.second, strict=True)
+            for one, other in zip(extracted.first, extracted.second, strict=True)
         )
-        assert made == consistent(first, second, links.tolist(), most)
+        assert phrases == consistent(first, second, links.tolist(), most)
 
 
 def test_a_pair_of_sentences_counts_a_pair_of_phrases_once():
     some = batch(("a b", "a b"), ("a a", "a a"))
-    found = counted(phrase_pairs(some, same_words(some), 1))
-    assert sorted(map(tuple, found.tolist())) == [(1, 1), (1, 1), (2, 2)]
+    counts = counted(phrase_pairs(some, same_words(some), 1))
+    assert sorted(map(tuple, counts.tolist())) == [(1, 1), (1, 1), (2, 2)]
 
 
 @pytest.mark.parametrize("width", [1, 2])
@@ -174,8 +174,8 @@ def test_counts_on_disk_are_those_in_memory(tmp_path, width, rows, runs, monkeyp
             counts.add(keys)
             assert len(list(tmp_path.glob("*/*"))) < runs
         blocks = list(counts.blocks())
-    found = [tuple(row) for block in blocks for row in block.tolist()]
-    assert found == [(*key, count) for key, count in sorted(every.items())]
+    stored = [tuple(row) for block in blocks for row in block.tolist()]
+    assert stored == [(*key, count) for key, count in sorted(every.items())]
     assert not list(tmp_path.iterdir())
 
 
@@ -200,10 +200,10 @@ def test_words_that_stand_together():
         within.update(itertools.combinations(sorted(row), 2))
     key = lambda both: (both[0] << texts.WORD_BITS) | both[1]  # noqa: E731
     first, second = map(distinct, sides)
-    found = Counter(across(first, second)[:, 0].tolist())
-    assert found == {key(both): count for both, count in cross.items()}
-    found = Counter(np.concatenate([inside(first), inside(second)])[:, 0].tolist())
-    assert found == {key(both): count for both, count in within.items()}
+    counts = Counter(across(first, second)[:, 0].tolist())
+    assert counts == {key(both): count for both, count in cross.items()}
+    counts = Counter(np.concatenate([inside(first), inside(second)])[:, 0].tolist())
+    assert counts == {key(both): count for both, count in within.items()}
 
 
 def test_figures_against_their_formulas():
@@ -214,8 +214,8 @@ def test_figures_against_their_formulas():
     often, seldom = (np.array([number]) for number in (40, 5))
     assert score(often, often + 10, often + 10) > score(seldom, seldom, seldom)
     expected = 9 * 12 / 50
-    found = mutual_information(count, total, other, 50)
-    assert found[0] == pytest.approx(math.log(7 / (expected + 1)))
+    information = mutual_information(count, total, other, 50)
+    assert information[0] == pytest.approx(math.log(7 / (expected + 1)))
     # Of frequent words it is the usual one; of words that are never expected together it is 0.
     many = mutual_information(count * 1000, total * 1000, other * 1000, 50_000)
     assert many[0] == pytest.approx(math.log(6 / expected), abs=1e-3)

@@ -21,15 +21,15 @@ def test_without_lexicons_there_is_nothing_of_the_stage(config):
 
 def test_units_in_their_order_and_no_other_unit_changes(config):
     before, layout = keys(run_layout(config)), run_layout(with_lexicon(config))
-    found = keys(layout)
+    after = keys(layout)
     names = ["phrases-words", "phrases-counts", "phrases", "phrases-measures"]
-    assert [unit for unit in found if unit[0] == "lexicon"] == [("lexicon", each) for each in names]
-    assert before.items() <= found.items()
+    assert [unit for unit in after if unit[0] == "lexicon"] == [("lexicon", name) for name in names]
+    assert before.items() <= after.items()
     assert layout.upstream(("lexicon", names[0])) == [("filter", "all-parabank2")]
     files = layout.declaration("lexicon").files("phrases-counts")
     assert {"0000.parquet", "0000-across.parquet", "0001-within.parquet"} <= set(files)
     released = layout.upstream(("release", None))
-    assert set(released) >= {("lexicon", each) for each in names}
+    assert set(released) >= {("lexicon", name) for name in names}
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ def test_units_in_their_order_and_no_other_unit_changes(config):
 )
 def test_a_key_changes_what_depends_on_it_and_no_more(config, changes, same):
     names = ("phrases-words", "phrases-counts", "phrases")
-    one, other = (run_layout(with_lexicon(config, **each)) for each in ({}, changes))
-    found = [one.key("lexicon", name) == other.key("lexicon", name) for name in names]
-    assert found == [place < same for place in range(3)]
+    one, other = (run_layout(with_lexicon(config, **options)) for options in ({}, changes))
+    unchanged = [one.key("lexicon", name) == other.key("lexicon", name) for name in names]
+    assert unchanged == [place < same for place in range(3)]
 
 
 def test_a_released_corpus_says_nothing_of_lexicons(config):

@@ -26,16 +26,16 @@ def test_the_most_frequent_part_counts():
 
 def write_tags(folder, path, inputs):
     """Run the command on the words of a lexicon; return the file."""
-    found = folder / "tags" / "tags.parquet"
+    output = folder / "tags" / "tags.parquet"
     options = {
         "--config": json.dumps({**TAGGER, "language": LANGUAGE}),
         "--inputs": json.dumps(inputs),
         "--training-sets": path,
         "--words": folder / "words",
-        "--output": found,
+        "--output": output,
     }
-    word_tags.main([str(each) for option in options.items() for each in option])
-    return found
+    word_tags.main([str(word) for option in options.items() for word in option])
+    return output
 
 
 @pytest.mark.slow
@@ -48,10 +48,10 @@ def test_entries_have_the_part_that_both_words_share(config, tmp_path):
     make(tmp_path, [path])
     layout = run_layout(with_lexicon(config, tagger=TAGGER))
     inputs = layout.declaration("lexicon").inputs("phrases-tags")
-    found = write_tags(tmp_path, path, inputs)
-    made = tmp_path / "tagged"
-    entries.write_entries(SETTINGS, tmp_path / "words", tmp_path / "counts", 1, made, found)
-    row = entry(rows_of(made), "teacher", "doctor")
+    tags = write_tags(tmp_path, path, inputs)
+    output = tmp_path / "tagged"
+    entries.write_entries(SETTINGS, tmp_path / "words", tmp_path / "counts", 1, output, tags)
+    row = entry(rows_of(output), "teacher", "doctor")
     assert (row["count"], row["tag"]) == (2, "NOUN")
     assert entry(rows_of(tmp_path / "lexicon"), "teacher", "doctor")["tag"] is None
     with pytest.raises(InputError, match="changed since the run was planned"):

@@ -34,7 +34,11 @@ def pair(number, source="You run"):
 
 def test_each_pair_is_asked_for_its_target_and_each_sentence_for_the_frequent_ones():
     asked = list(questions([pair(1), pair(2), pair(3, "We run")], FREQUENT))
-    first = [(each.setting, each.asked, each.read) for each in asked if each.id == "c:1"]
+    first = [
+        (question.setting, question.asked, question.read)
+        for question in asked
+        if question.id == "c:1"
+    ]
     assert first == [
         ("target", SQ, SQ),
         ("own", SQ, S),
@@ -44,8 +48,12 @@ def test_each_pair_is_asked_for_its_target_and_each_sentence_for_the_frequent_on
         ("frequent", FRAG, FRAG),
         ("frequent_free", FRAG, None),
     ]
-    assert [each.setting for each in asked if each.id == "c:2"] == ["target", "own", "free"]
-    assert len([each for each in asked if each.sentence == "We run"]) == 7
+    assert [question.setting for question in asked if question.id == "c:2"] == [
+        "target",
+        "own",
+        "free",
+    ]
+    assert len([question for question in asked if question.sentence == "We run"]) == 7
 
 
 def search(inputs):
@@ -68,7 +76,7 @@ def found(*pairs):
 
 
 def test_a_template_is_met_by_the_best_or_by_one_of_the_beam():
-    by = {(each.question.setting, each.question.asked): each for each in found(pair(1))}
+    by = {(answer.question.setting, answer.question.asked): answer for answer in found(pair(1))}
     target = by["target", SQ]
     assert target.first == target.best == Output("Run I", 0.1, SQ)
     assert target.met and target.met_best
@@ -108,10 +116,10 @@ def number(pairs):
 
 
 def test_measures_of_the_settings():
-    given = found(pair(1), pair(2, "We run"), pair(3, "Silent"), pair(4, "I run"))
+    answered = found(pair(1), pair(2, "We run"), pair(3, "Silent"), pair(4, "I run"))
     scores = Scores({"exact": number})
-    scores.learn(given)
-    result = measures(given, scores, samples=100, seed=1)
+    scores.learn(answered)
+    result = measures(answered, scores, samples=100, seed=1)
     assert list(result) == ["target", "own", "free", "frequent", "frequent_free"]
     target = result["target"]
     assert target["answers"] == target["sentences"] == 4
@@ -127,34 +135,34 @@ def test_measures_of_the_settings():
     assert frequent["answers"] == 8
     assert (frequent["met"], frequent["met_best"]) == (37.5, 75.0)
     assert frequent["distinct"] == 0.75
-    assert measures(given, scores, samples=100, seed=1) == result
+    assert measures(answered, scores, samples=100, seed=1) == result
 
 
 def test_measures_where_nothing_is_found():
     def never(pairs):
         raise AssertionError("there is nothing to score")
 
-    given = found(pair(3, "Silent"))
+    answered = found(pair(3, "Silent"))
     scores = Scores({"cosine": never})
-    scores.learn(given)
-    target = measures(given, scores, 10, 1)["target"]
+    scores.learn(answered)
+    target = measures(answered, scores, 10, 1)["target"]
     assert target["without_output"] == target["answers"] == 1
     assert target["met"] == 0.0
     assert target["cosine"] is None
-    assert by_template(given, FREQUENT, scores)[0]["cosine"] is None
+    assert by_template(answered, FREQUENT, scores)[0]["cosine"] is None
 
 
 def test_sentences_without_a_tree_are_counted():
     odd = Output("odd", 0.4, None)
-    given = [Answer(Question("target", "c:1", "You run", S, SQ, SQ), odd, odd)]
-    assert measures(given, Scores({}), 10, 1)["target"]["without_tree"] == 1
+    answered = [Answer(Question("target", "c:1", "You run", S, SQ, SQ), odd, odd)]
+    assert measures(answered, Scores({}), 10, 1)["target"]["without_tree"] == 1
 
 
 def test_by_template():
-    given = found(pair(1), pair(3, "Silent"))
+    answered = found(pair(1), pair(3, "Silent"))
     scores = Scores({"exact": number})
-    scores.learn(given)
-    first, second = by_template(given, FREQUENT, scores)
+    scores.learn(answered)
+    first, second = by_template(answered, FREQUENT, scores)
     assert first == {
         **{"template": S, "count": 5, "answers": 2, "met": 50.0, "met_best": 50.0},
         "exact": 0.0,
@@ -165,7 +173,7 @@ def test_by_template():
 @pytest.mark.parametrize("sentences", [1, 5])
 def test_examples_have_the_form_of_the_papers_table(sentences):
     shown = examples(found(pair(1), pair(2, "We run"), pair(3, "Silent")), sentences)
-    assert [each["original"] for each in shown] == ["You run", "We run"][:sentences]
+    assert [example["original"] for example in shown] == ["You run", "We run"][:sentences]
     assert shown[0] == {
         "original": "You run",
         "template": S,

@@ -20,8 +20,7 @@ from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.nmt import translate
 from workflow_scripts.plan.catalogues.rewriters import KINDS
 from workflow_scripts.stages.rewrite import export_rewriter, measure
-from workflow_scripts.stages.rewrite.control_report import SHOWN
-from workflow_scripts.stages.rewrite.results import read_about, read_paraphrases
+from workflow_scripts.stages.rewrite.results import CONTROL_SETTINGS, read_about, read_paraphrases
 
 ABOUT = {
     **{"name": "plain", "language": "en", "systems": ["parabank2"], "write": ["paraphrase"]},
@@ -52,10 +51,16 @@ def write_config(run, config):
 
 def link(run, name, folder, **unit):
     """Finish a unit's folder, and link it as a run does."""
-    given = {"stage": "rewrite", "instance": name, "version": 1, "config": {}, "name": name} | unit
+    settings = {
+        "stage": "rewrite",
+        "instance": name,
+        "version": 1,
+        "config": {},
+        "name": name,
+    } | unit
     kinds = ("model", "paraphrases", "sentences", "answers")
     records = [kind for kind in kinds if (folder / f"{kind}.json").exists()]
-    words = ["--unit", json.dumps(given), "--folder", str(folder), "--records", *records]
+    words = ["--unit", json.dumps(settings), "--folder", str(folder), "--records", *records]
     write_manifest([*words, "--output", str(folder / "manifest.json")])
     (run / f"rewrite.{name}").symlink_to(folder)
 
@@ -106,21 +111,21 @@ def test_a_run_may_be_given_by_its_name(run_folder, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_the_released_folder_paraphrases_by_our_command(released, run_folder, tmp_path):
     measured = list(read_paraphrases(run_folder / "rewrite.plain-measures"))
-    lines = [json.dumps({"text": each["text"]}) + "\n" for each in measured]
+    lines = [json.dumps({"text": row["text"]}) + "\n" for row in measured]
     (tmp_path / "in.jsonl").write_text("".join(lines), encoding="utf-8")
     files = ["--input", str(tmp_path / "in.jsonl"), "--output", str(tmp_path / "out.jsonl")]
     options = ["--raw", "--beam-size", "2", "--device", "cpu"]
     translate.main(["--model", str(released), *options, *files])
     text = (tmp_path / "out.jsonl").read_text(encoding="utf-8")
-    found = [json.loads(line)["translation"] for line in text.splitlines()]
-    assert found == [each["beam"] for each in measured]
+    translations = [json.loads(line)["translation"] for line in text.splitlines()]
+    assert translations == [row["beam"] for row in measured]
 
 
 def test_checksums_hold_for_every_file(released):
-    found = subprocess.run(
+    process = subprocess.run(
         ["sha256sum", "-c", "SHA256SUMS"], cwd=released, capture_output=True, text=True, check=True
     )
-    checked = {line.partition(": ")[0] for line in found.stdout.splitlines()}
+    checked = {line.partition(": ")[0] for line in process.stdout.splitlines()}
     assert checked == {path.name for path in released.iterdir()} - {"SHA256SUMS"}
     assert {"params.best", "rewriter.json", "README.md", "source.model"} <= checked
 
@@ -164,16 +169,16 @@ def copied(run_folder, folder, config):
 def test_the_card_of_a_model_that_went_on_says_from_which(run_folder, tmp_path):
     config = configuration(continued={"from": "forward", "max_updates": 100})
     del config["rewriters"]["plain"]["model"]
-    told = export_rewriter.told(copied(run_folder, tmp_path, config), "plain")
-    assert told["continued"] == {"from": "forward", "model": "testbed"}
+    facts = export_rewriter.facts_of_run(copied(run_folder, tmp_path, config), "plain")
+    assert facts["continued"] == {"from": "forward", "model": "testbed"}
     measures = json.loads((run_folder / "rewrite.plain-measures" / "measures.json").read_text())
-    given = (METRICS | {"kind": MARIAN_NPZ}, measures, [], "mit")
-    text = export_rewriter.card(ABOUT | told, *given)
+    parts = (METRICS | {"kind": MARIAN_NPZ}, measures, [], "mit")
+    text = export_rewriter.card(ABOUT | facts, *parts)
     assert "went on training `testbed`, the forward translation model of the run (trained" in text
     assert "from scratch" not in text
     assert "sockeye" not in text
-    finished = told | {"inputs": {"corpora": {}, "models": {"forward": "cc-by-sa-4.0"}}}
-    assert "of the run (cc-by-sa-4.0)" in export_rewriter.card(ABOUT | finished, *given)
+    finished = facts | {"inputs": {"corpora": {}, "models": {"forward": "cc-by-sa-4.0"}}}
+    assert "of the run (cc-by-sa-4.0)" in export_rewriter.card(ABOUT | finished, *parts)
 
 
 @pytest.mark.slow
@@ -194,13 +199,13 @@ def test_a_model_of_marian_is_released_as_one_that_our_command_reads(run_folder,
     assert yaml.safe_load(text.split("---\n")[1])["tags"][2] == "marian"
     lines = tmp_path / "in.jsonl"
     lines.write_text('{"text": "4 5"}\n', encoding="utf-8")
-    found = []
+    translations = []
     for folder in (model, output):
-        made = tmp_path / f"{folder.name}.jsonl"
-        words = ["--raw", "--device", "cpu", "--input", str(lines), "--output", str(made)]
+        answers = tmp_path / f"{folder.name}.jsonl"
+        words = ["--raw", "--device", "cpu", "--input", str(lines), "--output", str(answers)]
         translate.main(["--model", str(folder), *words])
-        found.append(json.loads(made.read_text(encoding="utf-8"))["translation"])
-    assert found[0] == found[1] != ""
+        translations.append(json.loads(answers.read_text(encoding="utf-8"))["translation"])
+    assert translations[0] == translations[1] != ""
 
 
 @pytest.mark.slow
@@ -222,8 +227,8 @@ def test_the_card_of_a_rewriter_with_noise_has_its_repair(run_folder, tmp_path):
     repaired.parent.mkdir()
     share = {"value": 62.5, "low": 50.0, "high": 75.0}
     figures = {"sentences": 1234, "repaired": share, "kept": share, "exact": share}
-    found = {"methods": {"rewriter": {"none": figures | {"repaired": None}, "omit": figures}}}
-    repaired.write_text(json.dumps(found), encoding="utf-8")
+    content = {"methods": {"rewriter": {"none": figures | {"repaired": None}, "omit": figures}}}
+    repaired.write_text(json.dumps(content), encoding="utf-8")
     write_record(repaired.with_name("sentences.tsv"), 0, 0, {}, files=[repaired])
     link(run, "plain-repair", repaired.parent)
     export_rewriter.export(run, "plain", tmp_path / "out")
@@ -268,18 +273,18 @@ def test_a_rewriter_with_templates_is_released_with_how_they_are_met(run_folder,
     share = {"met": 62.5, "met_interval": {"low": 50.0, "high": 75.0}}
     share |= {"met_best": 80.0, "met_best_interval": {"low": 70.0, "high": 90.0}}
     figures = {**share, "answers": 1234, "distinct": 11.75, "cosine": 0.5, "exact": None}
-    found = {"beam_size": 5, "settings": {"frequent": figures}, "templates": [], "examples": []}
+    content = {"beam_size": 5, "settings": {"frequent": figures}, "templates": [], "examples": []}
     controlled = tmp_path / "control"
     controlled.mkdir()
-    (controlled / "control.json").write_text(json.dumps(found), encoding="utf-8")
+    (controlled / "control.json").write_text(json.dumps(content), encoding="utf-8")
     write_record(controlled / "answers.tsv", 0, 0, {}, files=[controlled / "control.json"])
     link(run, "plain-control", controlled)
     export_rewriter.export(run, "plain", tmp_path / "out")
     text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     row = "| 1,234 | 62.5 (50.0 to 75.0) | 80.0 (70.0 to 90.0) | 0.500 | – | 11.8 |"
-    assert f"| {SHOWN['frequent']} {row}" in text
-    made = tmp_path / "out" / "control.json"
-    assert made.read_bytes() == (controlled / "control.json").read_bytes()
+    assert f"| {CONTROL_SETTINGS['frequent']} {row}" in text
+    copy = tmp_path / "out" / "control.json"
+    assert copy.read_bytes() == (controlled / "control.json").read_bytes()
     assert "  control.json" in (tmp_path / "out" / "SHA256SUMS").read_text(encoding="utf-8")
 
 

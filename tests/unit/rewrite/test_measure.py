@@ -49,8 +49,10 @@ def test_one_sentence_of_each_held_out_reference_with_all_that_was_written_for_i
 @pytest.mark.parametrize("read", ["source", "reference"])
 def test_a_reference_under_two_ids_is_judged_once_whichever_side_is_read(read):
     texts = [("c:1-aa", "One.", "First."), ("c:9-aa", "one", "The first."), ("c:2-a", "Two.", "2.")]
-    rows = [row(each, *(pair if read == "source" else pair[::-1])) for each, *pair in texts]
-    assert [each.id for each in held_out(rows, 1)] == ["c:1", "c:2"]
+    rows = [
+        row(identifier, *(pair if read == "source" else pair[::-1])) for identifier, *pair in texts
+    ]
+    assert [sentence.id for sentence in held_out(rows, 1)] == ["c:1", "c:2"]
 
 
 def test_a_reference_that_is_written_gives_one_of_its_paraphrases_by_the_seed():
@@ -62,41 +64,41 @@ def test_a_reference_that_is_written_gives_one_of_its_paraphrases_by_the_seed():
 
 
 def test_figures_are_those_of_the_whole_and_lie_in_their_intervals():
-    found = figures(columns(SENTENCES, OUTPUTS, cosines, Checker()), 200, 1)
-    pairs = [(each.text, output) for each, output in zip(SENTENCES, OUTPUTS, strict=True)]
-    assert found["sentences"] == 3
-    assert found["empty"] == 1
-    assert found["copies"]["value"] == pytest.approx(100 / 3)  # but for its mark
-    assert found["one_minus_bleu"]["value"] == diversity(pairs)["one_minus_bleu"]
-    references = [[each.written[0] for each in SENTENCES], ["No.", None, None]]
-    assert found["bleu"]["value"] == pytest.approx(
+    values = figures(columns(SENTENCES, OUTPUTS, cosines, Checker()), 200, 1)
+    pairs = [(sentence.text, output) for sentence, output in zip(SENTENCES, OUTPUTS, strict=True)]
+    assert values["sentences"] == 3
+    assert values["empty"] == 1
+    assert values["copies"]["value"] == pytest.approx(100 / 3)  # but for its mark
+    assert values["one_minus_bleu"]["value"] == diversity(pairs)["one_minus_bleu"]
+    references = [[sentence.written[0] for sentence in SENTENCES], ["No.", None, None]]
+    assert values["bleu"]["value"] == pytest.approx(
         BLEU().corpus_score(OUTPUTS, references).score, abs=1e-5
     )
-    assert found["length_ratio"]["value"] == pytest.approx((7 + 5) / (5 + 5 + 6))
-    assert found["cosine"]["value"] == pytest.approx(0.75)  # an empty output has none
-    assert found["known"] == 3
-    assert found["exact_meaning"]["value"] == pytest.approx(100 / 3)  # no exclamations in it
+    assert values["length_ratio"]["value"] == pytest.approx((7 + 5) / (5 + 5 + 6))
+    assert values["cosine"]["value"] == pytest.approx(0.75)  # an empty output has none
+    assert values["known"] == 3
+    assert values["exact_meaning"]["value"] == pytest.approx(100 / 3)  # no exclamations in it
     for name in ("bleu", "one_minus_bleu", "copies", "length_ratio", "exact_meaning"):
-        assert found[name]["low"] <= found[name]["value"] <= found[name]["high"], name
+        assert values[name]["low"] <= values[name]["value"] <= values[name]["high"], name
 
 
 def test_what_a_run_cannot_know_is_none():
-    found = figures(columns(SENTENCES, OUTPUTS, None, None), 20, 1)
-    assert found["cosine"] is None
-    assert found["exact_meaning"] is None
-    assert found["known"] == 0
+    values = figures(columns(SENTENCES, OUTPUTS, None, None), 20, 1)
+    assert values["cosine"] is None
+    assert values["exact_meaning"] is None
+    assert values["known"] == 0
     real = [HeldOut("r", "Nothing of the kind is simulated.", ["Really."])]
-    found = figures(columns(real, ["Indeed."], None, Checker()), 20, 1)
-    assert found["known"] == 0
-    assert found["exact_meaning"] is None
+    values = figures(columns(real, ["Indeed."], None, Checker()), 20, 1)
+    assert values["known"] == 0
+    assert values["exact_meaning"] is None
 
 
 def test_a_rewriter_that_writes_nothing_has_figures():
-    found = figures(columns(SENTENCES, ["", "", ""], cosines, None), 20, 1)
-    assert found["empty"] == 3
-    assert found["bleu"]["value"] == 0.0
-    assert found["one_minus_bleu"]["value"] == 100.0
-    assert found["cosine"] is None
+    values = figures(columns(SENTENCES, ["", "", ""], cosines, None), 20, 1)
+    assert values["empty"] == 3
+    assert values["bleu"]["value"] == 0.0
+    assert values["one_minus_bleu"]["value"] == 100.0
+    assert values["cosine"] is None
 
 
 def test_the_encoder_scores_english_whatever_it_is_called(monkeypatch):

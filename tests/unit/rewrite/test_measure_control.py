@@ -14,8 +14,9 @@ from workflow_scripts.core.files.rows import PairRow, TreesRow
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.stages.rewrite import measure_control, syntax_templates
-from workflow_scripts.stages.rewrite.control_report import control_table, results, template_table
 from workflow_scripts.stages.rewrite.measure_control import held_out
+from workflow_scripts.stages.rewrite.report import control_table, template_table
+from workflow_scripts.stages.rewrite.results import controlled
 from workflow_scripts.stages.rewrite.syntax_templates import Template
 from workflow_scripts.stages.subword.train import train_model
 
@@ -58,7 +59,7 @@ def write_pairs(folder, corpus="test", many=9):
 
 def test_the_held_out_pairs_are_a_sample_by_their_ids(tmp_path):
     files = write_pairs(tmp_path)
-    few, all_of_them = (held_out(*files, CONFIG | {"sentences": each}) for each in (4, 99))
+    few, all_of_them = (held_out(*files, CONFIG | {"sentences": count}) for count in (4, 99))
     assert len(all_of_them) == 8
     assert few == all_of_them[:4]
     assert {pair.wanted for pair in all_of_them} == {S, SQ}
@@ -110,14 +111,14 @@ def test_every_answer_is_a_line_and_one_record_speaks_for_all(finished):
     columns = header.split("\t")
     assert columns[-4:] == ["cosine", "cosine_best", "exact", "exact_best"]
     rows = [dict(zip(columns, line.split("\t"), strict=True)) for line in lines]
-    found = json.loads((finished / "control.json").read_text(encoding="utf-8"))
-    assert found["beam_size"] == 2
-    settings = found["settings"]
-    assert {name: each["answers"] for name, each in settings.items()} == {
+    content = json.loads((finished / "control.json").read_text(encoding="utf-8"))
+    assert content["beam_size"] == 2
+    settings = content["settings"]
+    assert {name: figures["answers"] for name, figures in settings.items()} == {
         name: sum(row["setting"] == name for row in rows) for name in settings
     }
     assert settings["target"]["answers"] == 4
-    assert [each["template"] for each in found["templates"]] == [S, SQ]
+    assert [template["template"] for template in content["templates"]] == [S, SQ]
     assert [row["read"] for row in rows if row["setting"] == "free"] == [""] * 4
     record = read_record(finished / "answers.tsv")
     assert sorted(record["files"]) == ["answers.tsv", "control.json"]
@@ -136,35 +137,35 @@ def test_met_is_told_by_the_templates_in_the_line(finished):
 
 def test_the_report_and_the_tables_show_the_results(finished):
     run = FinishedRun({}, [(("rewrite", "mine-control"), finished)])
-    found = results(run)["mine"]
-    (section,) = sections(["workflow_scripts.stages.rewrite.control_report:syntactic_control"], run)
+    content = controlled(run)["mine"]
+    (section,) = sections(["workflow_scripts.stages.rewrite.report:syntactic_control"], run)
     rows = rows_of(captioned(section.html, "mine: templates that were met"))[1:]
     assert len(rows) == 5
-    for row, (name, one) in zip(rows, found["settings"].items(), strict=True):
+    for row, (name, one) in zip(rows, content["settings"].items(), strict=True):
         assert row[1] == str(one["answers"]), name
         assert row[2].startswith(f"{one['met']:.1f} ")
     assert "<code>(S (NP) (VP) (.))</code>" in section.html
     assert "as ParaNMT-50M, Table 11" in section.html
     table = control_table(run)
-    assert list(table.frame()["setting"]) == list(found["settings"])
+    assert list(table.frame()["setting"]) == list(content["settings"])
     by_template = template_table(run)
     assert list(by_template.frame()["template"]) == [S, SQ]
 
 
 def test_a_run_without_templates_has_no_such_section():
     run = FinishedRun({}, [])
-    assert sections(["workflow_scripts.stages.rewrite.control_report:syntactic_control"], run) == []
+    assert sections(["workflow_scripts.stages.rewrite.report:syntactic_control"], run) == []
 
 
 def test_measures_that_a_run_lacks_are_left_empty(finished, tmp_path):
-    found = json.loads((finished / "control.json").read_text(encoding="utf-8"))
-    for each in (*found["settings"].values(), *found["templates"]):
-        for key in [key for key in each if key.startswith(("cosine", "exact"))]:
-            del each[key]
-    (tmp_path / "control.json").write_text(json.dumps(found), encoding="utf-8")
+    content = json.loads((finished / "control.json").read_text(encoding="utf-8"))
+    for figures in (*content["settings"].values(), *content["templates"]):
+        for key in [key for key in figures if key.startswith(("cosine", "exact"))]:
+            del figures[key]
+    (tmp_path / "control.json").write_text(json.dumps(content), encoding="utf-8")
     write_record(tmp_path / "answers", 0, 0, {}, files=[tmp_path / "control.json"])
     run = FinishedRun({}, [(("rewrite", "mine-control"), tmp_path)])
-    (section,) = sections(["workflow_scripts.stages.rewrite.control_report:syntactic_control"], run)
+    (section,) = sections(["workflow_scripts.stages.rewrite.report:syntactic_control"], run)
     rows = rows_of(captioned(section.html, "mine: the most frequent templates"))[1:]
     assert [len(row) for row in rows] == [6, 6]
     assert rows[0][-1] == rows[0][-2]

@@ -18,8 +18,8 @@ from workflow_scripts.stages.subword.segmenter import Segmenter
 
 def cuts(text, vocabulary):
     """Every way to cut a text into pieces of a vocabulary, by trying all places of cuts."""
-    for kept in product([False, True], repeat=len(text) - 1):
-        places = [0, *(place for place, cut in enumerate(kept, 1) if cut), len(text)]
+    for marks in product([False, True], repeat=len(text) - 1):
+        places = [0, *(place for place, cut in enumerate(marks, 1) if cut), len(text)]
         pieces = [text[start:end] for start, end in pairwise(places)]
         if all(piece in vocabulary for piece in pieces):
             yield tuple(vocabulary.ids(pieces))
@@ -62,21 +62,21 @@ def written(text, phrase):
 
 def beams(small, avoid):
     model, target, read = small
-    requests = [BeamRequest(ids, [], each) for ids, each in zip(read, avoid, strict=True)]
-    found = translate(model, requests, beam_size=4, nbest=2)
+    requests = [BeamRequest(ids, [], phrases) for ids, phrases in zip(read, avoid, strict=True)]
+    results = translate(model, requests, beam_size=4, nbest=2)
     text = lambda ids: target.text(model.target_vocab.pieces(ids))  # noqa: E731
-    return [[text(ids) for ids in each.outputs] for each in found]
+    return [[text(ids) for ids in result.outputs] for result in results]
 
 
 def samples(small, avoid):
     model, target, read = small
     requests = [
-        SampleRequest(str(number), 0, ids, each)
-        for number, (ids, each) in enumerate(zip(read, avoid, strict=True))
+        SampleRequest(str(number), 0, ids, phrases)
+        for number, (ids, phrases) in enumerate(zip(read, avoid, strict=True))
     ]
     text = lambda ids: target.text(model.target_vocab.pieces(ids))  # noqa: E731
-    found = sample(model, requests, samples=20, seed=1, k=10)
-    return [[text(ids) for ids in each.outputs] for each in found]
+    results = sample(model, requests, samples=20, seed=1, k=10)
+    return [[text(ids) for ids in result.outputs] for result in results]
 
 
 @pytest.mark.slow
@@ -88,12 +88,14 @@ def test_no_output_has_a_forbidden_word_or_phrase(small, search):
     for place in range(4):
         chosen = []
         for text in free:
-            given = text.rstrip(".!?").split()
-            if place + 1 < len(given):
-                chosen.append(given[place] if place % 2 else f"{given[place]} {given[place + 1]}")
+            words = text.rstrip(".!?").split()
+            if place + 1 < len(words):
+                chosen.append(words[place] if place % 2 else f"{words[place]} {words[place + 1]}")
             else:
                 chosen.append("")
-        avoid = [every_segmentation(each, model.target_vocab) if each else [] for each in chosen]
+        avoid = [
+            every_segmentation(phrase, model.target_vocab) if phrase else [] for phrase in chosen
+        ]
         for phrase, texts in zip(chosen, search(small, avoid), strict=True):
             if phrase:
                 several += len(target.pieces(phrase)) > 1

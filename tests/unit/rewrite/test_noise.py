@@ -9,7 +9,7 @@ from workflow_scripts.plan.catalogues.rewriters import ENGLISH, KINDS, TYPING, k
 from workflow_scripts.stages.rewrite import english_damage
 from workflow_scripts.stages.rewrite.keyboards import neighbours
 from workflow_scripts.stages.rewrite.noising import damage, damage_once, is_word, known
-from workflow_scripts.stages.rewrite.noisy_pairs import noisy
+from workflow_scripts.stages.rewrite.training_pairs import noisy
 from workflow_scripts.testbed.checker import Checker
 from workflow_scripts.testbed.noise import clean
 
@@ -49,16 +49,16 @@ def sentences(count, first=500_000):
     return [(str(index), clean(1, index, 1)[0].reference) for index in range(first, first + count)]
 
 
-def undone(found, sentence):
+def undone(damaged, sentence):
     """The sentence with the damage that is recorded, put there by hand."""
     parts = sentence.split(" ")
-    for each in found.damages:
-        assert parts[each.place] == each.old
-        parts[each.place] = each.new
+    for change in damaged.damages:
+        assert parts[change.place] == change.old
+        parts[change.place] = change.new
     return " ".join(
         part
         for place, part in enumerate(parts)
-        if part or place not in {each.place for each in found.damages}
+        if part or place not in {change.place for change in damaged.damages}
     )
 
 
@@ -67,29 +67,29 @@ def undone(found, sentence):
 def test_every_kind_is_one_damage_where_it_is_recorded(kind):
     damaged = 0
     for identifier, sentence in sentences(60):
-        found = damage_once(sentence, "en", kind, 1, identifier)
-        if found is None:
+        result = damage_once(sentence, "en", kind, 1, identifier)
+        if result is None:
             continue
         damaged += 1
-        assert [each.kind for each in found.damages] == [kind]
-        assert found.text != sentence
-        assert undone(found, sentence) == found.text
+        assert [change.kind for change in result.damages] == [kind]
+        assert result.text != sentence
+        assert undone(result, sentence) == result.text
     assert damaged >= 15
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", TYPING)
 def test_a_typing_error_makes_no_word_and_keeps_the_first_letter(kind):
-    found = [damage_once(SENTENCE, "en", kind, seed, "x") for seed in range(200)]
-    for each in found:
-        old, new = (text.strip(",.") for text in each.damages[0][2:])
+    results = [damage_once(SENTENCE, "en", kind, seed, "x") for seed in range(200)]
+    for result in results:
+        old, new = (text.strip(",.") for text in result.damages[0][2:])
         assert not is_word(new, "en"), new
         assert new[0] == old[0] and len(old) >= 3
         expected = {"neighbour": 0, "swap": 0, "omit": -1, "repeat": 1}[kind]
         assert len(new) - len(old) == expected
         if kind == "swap":
             assert sorted(new) == sorted(old)
-    assert len({each.text for each in found}) > 10
+    assert len({result.text for result in results}) > 10
 
 
 def test_a_neighbour_lies_beside_the_letter_on_the_keyboard_of_the_language():
@@ -99,8 +99,8 @@ def test_a_neighbour_lies_beside_the_letter_on_the_keyboard_of_the_language():
     for beside in map(neighbours, ("en", "de", "fr", "ru")):
         assert all(letter in beside[other] for letter, others in beside.items() for other in others)
     for seed in range(50):
-        found = damage_once("The government answered.", "en", "neighbour", seed, "x").damages[0]
-        changed = [(a, b) for a, b in zip(found.old, found.new, strict=True) if a != b]
+        change = damage_once("The government answered.", "en", "neighbour", seed, "x").damages[0]
+        changed = [(a, b) for a, b in zip(change.old, change.new, strict=True) if a != b]
         assert len(changed) == 1 and changed[0][1] in neighbours("en")[changed[0][0]]
 
 
@@ -108,8 +108,8 @@ def test_names_numbers_and_addresses_keep_their_letters():
     text = "Yesterday Johnathan paid 300 at www.shop.org to help@shop.org, room B12 of #building."
     for kind in TYPING:
         for seed in range(60):
-            found = damage_once(text, "en", kind, seed, "x")
-            assert found.damages[0].old in {"Yesterday", "paid", "room"}, found
+            result = damage_once(text, "en", kind, seed, "x")
+            assert result.damages[0].old in {"Yesterday", "paid", "room"}, result
 
 
 def test_the_case_of_names_of_the_start_and_of_other_words():
@@ -199,8 +199,8 @@ def test_dropped_words(sentence, wrong):
 
 def all_of(sentence, kind):
     """What a kind makes of a sentence, by many seeds."""
-    found = (damage_once(sentence, "en", kind, seed, "x") for seed in range(60))
-    return {each.text for each in found if each}
+    results = (damage_once(sentence, "en", kind, seed, "x") for seed in range(60))
+    return {result.text for result in results if result}
 
 
 def test_a_word_that_may_stand_twice_is_not_doubled():
@@ -217,10 +217,10 @@ def test_on_the_testbed_no_damage_but_one_of_case_leaves_a_sentence():
     checked = Counter()
     for identifier, sentence in sentences(150):
         for kind in KINDS:
-            found = damage_once(sentence, "en", kind, 1, identifier)
-            if found and kind != "case":
+            result = damage_once(sentence, "en", kind, 1, identifier)
+            if result and kind != "case":
                 checked[kind] += 1
-                assert not checker.parse(found.text), found
+                assert not checker.parse(result.text), result
     assert all(checked[kind] >= 40 for kind in KINDS if kind != "case"), checked
 
 
@@ -229,12 +229,12 @@ def test_shares_are_those_that_are_asked_for():
     weights = {"neighbour": 1.0, "omit": 2.0, "double": 1.0}
     asked = settings(clean=0.25, most=3, weights=weights)
     text = "The government announced another important decision about schools yesterday evening."
-    found = [damage(text, "en", asked, 1, index) for index in range(4000)]
-    numbers = Counter(len(each.damages) for each in found)
+    results = [damage(text, "en", asked, 1, index) for index in range(4000)]
+    numbers = Counter(len(result.damages) for result in results)
     assert numbers[0] / 4000 == pytest.approx(0.25, abs=0.03)
     for number in (1, 2, 3):
         assert numbers[number] / 4000 == pytest.approx(0.25, abs=0.03)
-    kinds = Counter(each.kind for one in found for each in one.damages)
+    kinds = Counter(change.kind for result in results for change in result.damages)
     assert kinds["omit"] / kinds.total() == pytest.approx(0.5, abs=0.03)
     assert kinds["double"] / kinds.total() == pytest.approx(0.25, abs=0.03)
 
@@ -242,7 +242,9 @@ def test_shares_are_those_that_are_asked_for():
 @pytest.mark.slow
 def test_damaged_words_stand_apart():
     for index in range(300):
-        places = [each.place for each in damage(SENTENCE, "en", settings(most=9), 1, index).damages]
+        places = [
+            change.place for change in damage(SENTENCE, "en", settings(most=9), 1, index).damages
+        ]
         assert all(after - before > 1 for before, after in pairwise(places))
 
 
@@ -260,16 +262,16 @@ def test_a_sentence_is_damaged_by_its_keys_alone():
 def test_hostile_text_gets_recorded_damage_or_none(text, language):
     weights = dict.fromkeys(kinds_of(language), 1.0)
     for index in range(4):
-        found = damage(text, language, settings(most=3, weights=weights), 1, index)
-        assert undone(found, text) == found.text
+        result = damage(text, language, settings(most=3, weights=weights), 1, index)
+        assert undone(result, text) == result.text
 
 
 def test_czech_without_a_dictionary_has_the_kinds_of_every_language():
     text = "Vedle letiště bude Petr stavět devět stolů."
     assert not known("cs")
     for kind in kinds_of("cs"):
-        found = damage_once(text, "cs", kind, 1, "x")
-        assert found.damages[0].old != "Petr" or kind in ("case", "double")
+        result = damage_once(text, "cs", kind, 1, "x")
+        assert result.damages[0].old != "Petr" or kind in ("case", "double")
     assert not set(kinds_of("cs")) & set(ENGLISH)
 
 
@@ -297,11 +299,11 @@ def test_rows_are_damaged_on_the_side_that_is_read_alone():
     row = {"id": "a:1-x", "source": read, "reference": written, "corpus": "train"}
     counts = Counter()
     rows = list(noisy(row, 400, "en", settings(clean=0.3, identity=0.25), 1, counts))
-    assert len({each["id"] for each in rows}) == 400
-    assert {each["reference"] for each in rows} == {read, written}
-    same = sum(each["reference"] == read for each in rows)
+    assert len({copy["id"] for copy in rows}) == 400
+    assert {copy["reference"] for copy in rows} == {read, written}
+    same = sum(copy["reference"] == read for copy in rows)
     assert same / 400 == pytest.approx(0.25, abs=0.07)
-    left = sum(each["source"] == read for each in rows)
+    left = sum(copy["source"] == read for copy in rows)
     assert left == counts["clean"] and left / 400 == pytest.approx(0.3, abs=0.08)
     assert counts.total() == 400 and set(counts) == {"clean", *KINDS}
     assert (
@@ -309,8 +311,8 @@ def test_rows_are_damaged_on_the_side_that_is_read_alone():
         == list(noisy(row, 9, "en", settings(), 1, Counter()))[:3]
     )
     for share, texts in ((0.0, {written}), (1.0, {read})):
-        found = noisy(row, 50, "en", settings(identity=share), 1, Counter())
-        assert {each["reference"] for each in found} == texts
+        copies = noisy(row, 50, "en", settings(identity=share), 1, Counter())
+        assert {copy["reference"] for copy in copies} == texts
 
 
 def test_nouns_of_one_form_are_of_no_number():

@@ -33,7 +33,7 @@ def written(folder, *sets, evaluation=(), shards=3, **settings):
         write_table(
             folder / f"set{number}.parquet",
             TrainingPairRow,
-            (dict(zip(keys, each, strict=True)) for each in rows),
+            (dict(zip(keys, values, strict=True)) for values in rows),
         )
         for number, rows in enumerate(sets)
     ]
@@ -51,26 +51,31 @@ def written(folder, *sets, evaluation=(), shards=3, **settings):
 
 
 def by_split(rows):
-    found = {"train": [], "dev": [], "test": []}
+    splits = {"train": [], "dev": [], "test": []}
     for row in rows:
-        found[row["corpus"]].append(row)
-    return found
+        splits[row["corpus"]].append(row)
+    return splits
 
 
 def rejected(folder, shards=3):
     records = [read_record(path) for path in shard_paths(folder / "out", shards)]
     assert all(
-        each["rows_in"] == each["rows_out"] + sum(each["rejected"].values()) for each in records
+        record["rows_in"] == record["rows_out"] + sum(record["rejected"].values())
+        for record in records
     )
-    return sum((Counter(each["rejected"]) for each in records), Counter())
+    return sum((Counter(record["rejected"]) for record in records), Counter())
 
 
 def test_exactly_as_many_references_as_asked_for_with_all_their_pairs(tmp_path):
     rows = written(tmp_path, many())
     assert len(rows) == 180
     splits = by_split(rows)
-    ids = {name: {reference_id(row["id"]) for row in each} for name, each in splits.items()}
-    assert {name: len(each) for name, each in ids.items()} == {"train": 46, "dev": 6, "test": 8}
+    ids = {name: {reference_id(row["id"]) for row in of_split} for name, of_split in splits.items()}
+    assert {name: len(of_split) for name, of_split in ids.items()} == {
+        "train": 46,
+        "dev": 6,
+        "test": 8,
+    }
     assert not ids["train"] & (ids["dev"] | ids["test"])
     assert Counter(reference_id(row["id"]) for row in rows) == Counter(
         {f"c:{number}": 3 for number in range(60)}
@@ -85,7 +90,7 @@ def test_one_reference_under_several_ids_goes_into_one_split(tmp_path):
     splits = {}
     for row in written(tmp_path, rows):
         splits.setdefault(letters_and_digits(row["source"]), set()).add(row["corpus"])
-    assert all(len(each) == 1 for each in splits.values())
+    assert all(len(corpora) == 1 for corpora in splits.values())
 
 
 @pytest.mark.slow
@@ -121,10 +126,10 @@ def test_copies_duplicates_and_sentences_of_tests_are_left_out_and_counted(tmp_p
     copies = [("x:1", "A copy, of course.", "a copy of COURSE"), ("x:2", "Tested. ", "By others.")]
     copies.append(("x:3", "By us.", "It is tested!"))
     again = [(f"again-{one}", text, para.upper()) for one, text, para in rows]
-    found = written(
+    left = written(
         tmp_path, [*rows, *copies], again, evaluation=["tested", "It is tested."], shards=2
     )
-    assert len(found) == len(rows)
+    assert len(left) == len(rows)
     assert rejected(tmp_path, 2) == {"identical": 1, "in_evaluation": 2, "duplicate": len(rows)}
 
 
@@ -156,9 +161,9 @@ def test_directions(tmp_path, write, count):
     )
     assert len({row["id"] for row in rows}) == len(rows)
     records = [read_record(path) for path in shard_paths(tmp_path / "out", 3)]
-    assert sum(each["extra"]["rows"] for each in records) == len(rows)
-    assert sum(each["extra"]["pairs"].get("test", 0) for each in records) == 24
-    assert sum(each["extra"]["references"].get("test", 0) for each in records) == 8
+    assert sum(record["extra"]["rows"] for record in records) == len(rows)
+    assert sum(record["extra"]["pairs"].get("test", 0) for record in records) == 24
+    assert sum(record["extra"]["references"].get("test", 0) for record in records) == 8
 
 
 def test_too_few_references_are_an_error_that_says_how_many_there_are(tmp_path):
@@ -202,7 +207,7 @@ def test_command_line(tmp_path):
     paths = shard_paths(tmp_path / "again", 3)
     assert [row for path in paths for row in read_rows(path, PairRow)] == expected
     assert sorted(path.name for path in (tmp_path / "again").iterdir()) == sorted(
-        each.name for path in paths for each in (path, path.with_suffix(".json"))
+        file.name for path in paths for file in (path, path.with_suffix(".json"))
     )
 
 
@@ -234,14 +239,14 @@ def test_noise_damages_what_is_read_in_training_and_in_validation(tmp_path, caps
         assert len(original["source"]) - len(row["source"]) in (0, 1)
     assert 0.65 < damaged / (4 * 76 + 6) < 0.85
     records = [read_record(path) for path in shard_paths(tmp_path / "noisy" / "out", 3)]
-    counted = sum((Counter(each["extra"]["damage"]) for each in records), Counter())
+    counted = sum((Counter(record["extra"]["damage"]) for record in records), Counter())
     assert counted == {"omit": damaged, "clean": len(rows) - len(splits["test"]) - damaged}
     assert "warning" not in capsys.readouterr().err
     # Neither shards nor other pairs change what is done to a row.
-    found = {row["id"]: row for row in rows}
+    by_id = {row["id"]: row for row in rows}
     fewer = written(tmp_path / "fewer", sets[:50], shards=1, **changes)
-    common = [row for row in fewer if found.get(row["id"], {}).get("corpus") == row["corpus"]]
-    assert len(common) > 40 and all(found[row["id"]] == row for row in common)
+    common = [row for row in fewer if by_id.get(row["id"], {}).get("corpus") == row["corpus"]]
+    assert len(common) > 40 and all(by_id[row["id"]] == row for row in common)
 
 
 def test_a_kind_of_noise_that_never_fits_is_told(tmp_path, capsys):

@@ -25,7 +25,7 @@ from workflow_scripts.stages.rewrite.repair import (
     read_misspellings,
     repair,
 )
-from workflow_scripts.stages.rewrite.repair_report import repair_table
+from workflow_scripts.stages.rewrite.report import repair_table
 from workflow_scripts.stages.rewrite.restoration import Outcome, restoration
 from workflow_scripts.testbed.checker import Checker
 from workflow_scripts.testbed.noise import clean
@@ -85,15 +85,15 @@ def held_out(count=40):
 
 def test_items_have_each_kind_once_and_do_not_depend_on_others():
     sentences = held_out()
-    found = list(items(sentences, "en", KINDS, 1))
-    assert [each.undamaged for each in found if each.kind == NONE] == [
+    all_items = list(items(sentences, "en", KINDS, 1))
+    assert [item.undamaged for item in all_items if item.kind == NONE] == [
         text for _, text in sentences
     ]
-    assert all(each.text == each.undamaged for each in found if each.kind == NONE)
-    assert len({(each.id, each.kind) for each in found}) == len(found)
-    assert {each.kind for each in found} == {NONE, *KINDS}
-    alone = [each for one in reversed(sentences) for each in items([one], "en", KINDS, 1)]
-    assert sorted(alone) == sorted(found)
+    assert all(item.text == item.undamaged for item in all_items if item.kind == NONE)
+    assert len({(item.id, item.kind) for item in all_items}) == len(all_items)
+    assert {item.kind for item in all_items} == {NONE, *KINDS}
+    alone = [item for one in reversed(sentences) for item in items([one], "en", KINDS, 1)]
+    assert sorted(alone) == sorted(all_items)
 
 
 def test_figures_of_methods_that_are_known():
@@ -104,9 +104,9 @@ def test_figures_of_methods_that_are_known():
         "half": [item.undamaged if int(item.id[-1]) % 2 else item.text for item in done],
         "mute": ["" for _ in done],
     }
-    found = figures(done, outputs, Checker(), 200, 1)
+    by_method = figures(done, outputs, Checker(), 200, 1)
     for kind in (*KINDS, ALL, NONE):
-        perfect, nothing, mute = (found[name][kind] for name in ("perfect", NOTHING, "mute"))
+        perfect, nothing, mute = (by_method[name][kind] for name in ("perfect", NOTHING, "mute"))
         assert all(perfect[name]["value"] == 100.0 for name in ("kept", "exact", "same_meaning"))
         assert nothing["kept"] == {"value": 100.0, "low": 100.0, "high": 100.0}
         assert mute["kept"]["value"] == mute["exact"]["value"] == 0.0
@@ -116,23 +116,23 @@ def test_figures_of_methods_that_are_known():
             assert nothing["same_meaning"]["value"] == 0.0
         else:
             assert nothing["repaired"] is None and nothing["exact"]["value"] == 100.0
-    half = found["half"][ALL]["repaired"]
+    half = by_method["half"][ALL]["repaired"]
     assert half["low"] < half["value"] < half["high"] and half["value"] == pytest.approx(50, abs=8)
     damaged = sum(item.kind != NONE for item in done)
-    assert found["half"][ALL]["sentences"] == damaged
+    assert by_method["half"][ALL]["sentences"] == damaged
     assert figures(done, outputs, None, 50, 1)[NOTHING][ALL]["same_meaning"] is None
 
 
 def test_examples_are_drawn_whether_repaired_or_not():
     done = list(items(held_out(), "en", KINDS, 1))
-    found = examples(done, [f"output {place}" for place in range(len(done))], 1)
-    assert len(found) == EXAMPLES
-    assert {each["kind"] for each in found} == set(KINDS)
-    for each in found:
-        place = int(each["paraphrase"].removeprefix("output "))
-        assert done[place].text == each["original"]
-        assert done[place].undamaged == each["undamaged"]
-    assert found == examples(done, [f"output {place}" for place in range(len(done))], 1)
+    shown = examples(done, [f"output {place}" for place in range(len(done))], 1)
+    assert len(shown) == EXAMPLES
+    assert {example["kind"] for example in shown} == set(KINDS)
+    for example in shown:
+        place = int(example["paraphrase"].removeprefix("output "))
+        assert done[place].text == example["original"]
+        assert done[place].undamaged == example["undamaged"]
+    assert shown == examples(done, [f"output {place}" for place in range(len(done))], 1)
 
 
 def test_misspellings_of_a_list(tmp_path):
@@ -140,10 +140,10 @@ def test_misspellings_of_a_list(tmp_path):
     path.write_text("teh->the\nhte->the\nfro->for, from\nalot->a lot\nrecieve->receive\n")
     listed = read_misspellings(path)
     assert listed == {"the": ["teh", "hte"], "receive": ["recieve"]}
-    found = list(items([("a", "The men receive it."), ("b", "No word.")], "en", (), 1, listed))
-    assert [each.kind for each in found] == [NONE, LISTED, NONE]
-    assert found[1].text in {"Teh men receive it.", "Hte men receive it.", "The men recieve it."}
-    assert restoration(found[1].undamaged, found[1].damages, found[1].text).repaired == 0
+    made_up = list(items([("a", "The men receive it."), ("b", "No word.")], "en", (), 1, listed))
+    assert [item.kind for item in made_up] == [NONE, LISTED, NONE]
+    assert made_up[1].text in {"Teh men receive it.", "Hte men receive it.", "The men recieve it."}
+    assert restoration(made_up[1].undamaged, made_up[1].damages, made_up[1].text).repaired == 0
     for content, message in (
         ("teh the\n", "line 1: it is not of the form"),
         ("a->b c\n", "no line"),
@@ -159,16 +159,16 @@ def test_the_measurement_writes_figures_sentences_and_their_record(tmp_path):
     output = tmp_path / "sentences.tsv"
     repair(config, held_out(), lambda texts: [text.upper() for text in texts], None, output)
     verify(output)
-    found = json.loads((tmp_path / "repair.json").read_text())
-    assert set(found["methods"]) == {REWRITER, NOTHING, CORRECTOR}
-    assert found["held_out"] == 40 and len(found["examples"]) == EXAMPLES
-    assert found["methods"][CORRECTOR]["omit"]["repaired"]["value"] > 30
-    assert found["methods"][CORRECTOR]["verb"]["repaired"]["value"] == 0
+    content = json.loads((tmp_path / "repair.json").read_text())
+    assert set(content["methods"]) == {REWRITER, NOTHING, CORRECTOR}
+    assert content["held_out"] == 40 and len(content["examples"]) == EXAMPLES
+    assert content["methods"][CORRECTOR]["omit"]["repaired"]["value"] > 30
+    assert content["methods"][CORRECTOR]["verb"]["repaired"]["value"] == 0
     with output.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
     assert all(row["rewriter"] == row["damaged"].upper() for row in rows)
     marked = [int(row["corrector_repaired"]) for row in rows if row["kind"] == "omit"]
-    share = found["methods"][CORRECTOR]["omit"]["repaired"]["value"]
+    share = content["methods"][CORRECTOR]["omit"]["repaired"]["value"]
     assert 100 * sum(marked) / len(marked) == pytest.approx(share, abs=1e-5)
     assert {row["corrector_repaired"] for row in rows if row["kind"] == NONE} == {""}
 
@@ -179,7 +179,7 @@ def test_the_report_and_the_table_have_every_method_and_kind(tmp_path):
     repair(config, held_out(), list, None, tmp_path / "sentences.tsv")
     units = [("rewrite", "plain"), ("rewrite", "plain-repair")]
     run = FinishedRun({}, [(unit, tmp_path) for unit in units])
-    [section] = sections(["workflow_scripts.stages.rewrite.repair_report:repair"], run)
+    [section] = sections(["workflow_scripts.stages.rewrite.report:repair"], run)
     table = repair_table(run).frame()
     assert list(table)[:4] == ["rewriter", "method", "kind", "sentences"]
     rows = {(row["method"], row["kind"]): row for row in table.to_dict("records")}
@@ -199,8 +199,8 @@ def test_the_report_and_the_table_have_every_method_and_kind(tmp_path):
 def test_a_language_without_a_corrector_is_measured_without(tmp_path):
     config = {"kinds": ("omit",), "language": "cs", "testbed": False, "bootstrap": 50, "seed": 1}
     repair(config, [("a", "Stavíme nový dům.")], list, None, tmp_path / "sentences.tsv")
-    found = json.loads((tmp_path / "repair.json").read_text())
-    assert set(found["methods"]) == {REWRITER, NOTHING}
+    content = json.loads((tmp_path / "repair.json").read_text())
+    assert set(content["methods"]) == {REWRITER, NOTHING}
 
 
 def test_sentences_without_a_place_for_damage_are_refused(tmp_path):

@@ -40,14 +40,14 @@ def test_without_rewriters_there_is_nothing_of_the_stage(config):
 
 def test_units_in_their_order_and_no_other_unit_changes(config):
     before, layout = keys(run_layout(config)), run_layout(with_rewriter(config))
-    found = keys(layout)
-    assert [unit for unit in found if unit[0] == "rewrite"] == [
+    after = keys(layout)
+    assert [unit for unit in after if unit[0] == "rewrite"] == [
         ("rewrite", "plain-pairs"),
         ("rewrite", "plain-subword"),
         ("rewrite", "plain"),
         ("rewrite", "plain-measures"),
     ]
-    assert before.items() <= found.items()
+    assert before.items() <= after.items()
     assert layout.upstream(("rewrite", "plain-pairs")) == [
         ("filter", "all-parabank2"),
         ("embed", "evaluation"),
@@ -79,7 +79,8 @@ def test_without_embeddings_the_sentences_of_tests_are_read_all_the_same(config)
 )
 def test_a_key_changes_what_depends_on_it_and_no_more(config, changes, same):
     before, after = (
-        keys(run_layout(each)) for each in (with_rewriter(config), with_rewriter(config, **changes))
+        keys(run_layout(block))
+        for block in (with_rewriter(config), with_rewriter(config, **changes))
     )
     assert [
         unit[1] for unit, key in before.items() if unit[0] == "rewrite" and after[unit] == key
@@ -170,13 +171,13 @@ def test_noise_is_measured_and_changes_the_pairs(config):
         keys(run_layout(with_rewriter(config))),
         run_layout(with_rewriter(config, noise={})),
     )
-    found = keys(layout)
-    assert found.keys() - before.keys() == {("rewrite", "plain-repair")}
+    after = keys(layout)
+    assert after.keys() - before.keys() == {("rewrite", "plain-repair")}
     assert layout.upstream(("rewrite", "plain-repair")) == [
         ("rewrite", "plain-pairs"),
         ("rewrite", "plain"),
     ]
-    assert found["rewrite", "plain-pairs"] != before["rewrite", "plain-pairs"]
+    assert after["rewrite", "plain-pairs"] != before["rewrite", "plain-pairs"]
     assert ("rewrite", "plain-repair") in layout.stage(Release).reads(None)
     settings = layout.stage(Rewrite).settings("plain-pairs")
     assert settings["noise"] == {
@@ -186,23 +187,23 @@ def test_noise_is_measured_and_changes_the_pairs(config):
     assert layout.stage(Rewrite).settings("plain")["about"]["noise"] == settings["noise"]
     assert layout.stage(Rewrite).settings("plain-repair")["kinds"] == list(KINDS)
     for sections in (layout.stage(Rewrite).sections(), layout.stage(Rewrite).tables()):
-        assert any("repair" in each for each in sections.values())
+        assert any("repair" in function for function in sections.values())
     plain = run_layout(with_rewriter(config)).stage(Rewrite)
     for sections in (plain.sections(), plain.tables()):
-        assert not any("repair" in each for each in sections.values())
+        assert not any("repair" in function for function in sections.values())
 
 
 def test_english_rules_are_refused_for_other_languages(config):
     other = with_rewriter(config, noise={"weights": {"omit": 1, "verb": 1}})
     other["languages"] = {"source": config["languages"]["reference"]}
     other["languages"]["reference"] = config["languages"]["source"]
-    found = [each for each in problems(other) if "noise" in each]
-    assert found == [
+    of_noise = [problem for problem in problems(other) if "noise" in problem]
+    assert of_noise == [
         "rewriters.plain.noise.weights: verb: their rules are English, and the references are "
         "'cs'; give them no weight"
     ]
     other["rewriters"]["plain"]["noise"] = {}
-    assert not [each for each in problems(other) if "noise" in each]
+    assert not [problem for problem in problems(other) if "noise" in problem]
 
 
 CONTINUED = {"model": None, "continued": {"from": "forward", "max_updates": 100}}
@@ -211,7 +212,7 @@ CONTINUED = {"model": None, "continued": {"from": "forward", "max_updates": 100}
 def going_on(config, **changes):
     other = with_rewriter(config, **(CONTINUED | changes))
     block = other["rewriters"]["plain"]
-    other["rewriters"]["plain"] = {key: each for key, each in block.items() if each is not None}
+    other["rewriters"]["plain"] = {key: value for key, value in block.items() if value is not None}
     return other
 
 
@@ -293,12 +294,15 @@ def test_a_corpus_from_outside_is_among_the_inputs_whose_licence_is_told(config,
 
 
 @pytest.mark.parametrize(
-    ("licence", "found"), [("cc-by-sa-4.0", "cc0-1.0; cc-by-sa-4.0"), (None, "unknown")]
+    ("licence", "of_rewriter"), [("cc-by-sa-4.0", "cc0-1.0; cc-by-sa-4.0"), (None, "unknown")]
 )
-def test_the_licence_of_a_finished_model_that_is_gone_on_from_counts(config, licence, found):
+def test_the_licence_of_a_finished_model_that_is_gone_on_from_counts(config, licence, of_rewriter):
     config["models"]["done"] = {"folder": "done"} | ({"licence": licence} if licence else {})
     config["train"]["models"]["forward"] = "done"
-    for each, expected in ((going_on(config), found), (with_rewriter(config), "cc0-1.0")):
-        about = Rewrite(SimpleNamespace(config=each)).settings("plain")["about"]
+    for run, expected in (
+        (going_on(config), of_rewriter),
+        (with_rewriter(config), "cc0-1.0"),
+    ):
+        about = Rewrite(SimpleNamespace(config=run)).settings("plain")["about"]
         assert about["licence"] == expected
     assert "continued" not in about

@@ -46,9 +46,9 @@ def parsed(number, corpus="train"):
 def test_pairs_without_a_tree_or_of_one_template_are_left_out():
     rows = [pair(number) for number in range(4)]
     cut = [trees(0), trees(1, read=S), trees(2, read=None), trees(3, written=None)]
-    found = list(joined(rows, cut))
-    assert found == [parsed(0), Parsed(pair(1), CUT[S], CUT[S]), None, None]
-    assert [each.equal for each in found[:2]] == [False, True]
+    results = list(joined(rows, cut))
+    assert results == [parsed(0), Parsed(pair(1), CUT[S], CUT[S]), None, None]
+    assert [result.equal for result in results[:2]] == [False, True]
 
 
 @pytest.mark.slow
@@ -75,17 +75,17 @@ def test_trees_of_other_pairs_are_refused():
 
 @pytest.mark.slow
 def test_half_of_the_pairs_are_exchanged_and_templates_go_with_them():
-    found = [swapped(parsed(number), seed=1) for number in range(1000)]
-    turned = [each for each in found if each.row["source"].startswith("Written")]
+    results = [swapped(parsed(number), seed=1) for number in range(1000)]
+    turned = [result for result in results if result.row["source"].startswith("Written")]
     assert 440 < len(turned) < 560
-    for each in found:
-        way = ("Written", "Read") if each in turned else ("Read", "Written")
-        assert each.row["source"].startswith(way[0])
-        assert each.row["reference"].startswith(way[1])
-        assert each.wanted == (CUT[SQ] if each in turned else CUT[S])
-        assert each.own == (CUT[S] if each in turned else CUT[SQ])
-    assert found[::-1] == [swapped(parsed(number), seed=1) for number in reversed(range(1000))]
-    assert found != [swapped(parsed(number), seed=2) for number in range(1000)]
+    for result in results:
+        way = ("Written", "Read") if result in turned else ("Read", "Written")
+        assert result.row["source"].startswith(way[0])
+        assert result.row["reference"].startswith(way[1])
+        assert result.wanted == (CUT[SQ] if result in turned else CUT[S])
+        assert result.own == (CUT[S] if result in turned else CUT[SQ])
+    assert results[::-1] == [swapped(parsed(number), seed=1) for number in reversed(range(1000))]
+    assert results != [swapped(parsed(number), seed=2) for number in range(1000)]
 
 
 def test_some_training_pairs_are_read_without_a_template():
@@ -111,9 +111,9 @@ def write(folder, many=60, splits=SPLITS, **settings):
             path.parent.mkdir(exist_ok=True, parents=True)
             numbers = range(shard, many, 2)
             if name == "pairs":
-                rows = [pair(each, splits[each % len(splits)]) for each in numbers]
+                rows = [pair(number, splits[number % len(splits)]) for number in numbers]
             else:
-                rows = [trees(each, read=S if each % 3 == 0 else SQ) for each in numbers]
+                rows = [trees(number, read=S if number % 3 == 0 else SQ) for number in numbers]
             write_table(path, kind, rows)
     output = folder / "out"
     template_pairs.main(
@@ -131,12 +131,12 @@ def test_shards_and_the_table_are_written_with_their_records(tmp_path):
     rows = write(tmp_path)
     assert len(rows) == 40
     records = [read_record(path) for path in shard_paths(tmp_path / "out", 2)]
-    assert [each["rejected"] for each in records] == [{"equal_templates": 10}] * 2
-    assert sum(each["extra"]["rows"]["train"] for each in records) == 32
+    assert [record["rejected"] for record in records] == [{"equal_templates": 10}] * 2
+    assert sum(record["extra"]["rows"]["train"] for record in records) == 32
     counted = read_table(tmp_path / "out" / "templates.tsv")
     # Targets of training alone are counted, those that are read without a template among them.
-    assert sum(each.count for each in counted) == 32
-    assert {each.template for each in counted} == set(CUT.values())
+    assert sum(template.count for template in counted) == 32
+    assert {template.template for template in counted} == set(CUT.values())
     record = read_record(tmp_path / "out" / "templates.tsv")
     assert record["extra"] == {
         **{"templates": 2, "labels": 6, "rows": {"train": 32, "test": 4, "dev": 4}},
@@ -170,21 +170,21 @@ TEXTS = ["The doctor bought the car.", "The car was bought by the doctor.", "  "
 
 
 def test_both_texts_of_a_pair_are_parsed_once():
-    given = []
+    asked = []
 
     def parse(texts):
-        given.extend(texts)
+        asked.extend(texts)
         return [f"<{text}>" if text.strip() else None for text in texts]
 
     rows = [
         {**pair(number), "source": TEXTS[0], "reference": TEXTS[number % 2 + 1]}
         for number in range(4)
     ]
-    found = parses.parse_pairs(rows, parse)
-    assert sorted(given) == sorted(TEXTS)
-    assert [each["paraphrases"] for each in found] == [[f"<{TEXTS[0]}>"]] * 4
-    assert [each["reference"] for each in found] == [f"<{TEXTS[1]}>", None] * 2
-    assert [each["id"] for each in found] == [row["id"] for row in rows]
+    results = parses.parse_pairs(rows, parse)
+    assert sorted(asked) == sorted(TEXTS)
+    assert [result["paraphrases"] for result in results] == [[f"<{TEXTS[0]}>"]] * 4
+    assert [result["reference"] for result in results] == [f"<{TEXTS[1]}>", None] * 2
+    assert [result["id"] for result in results] == [row["id"] for row in rows]
 
 
 def test_a_shard_is_parsed_by_the_parser_of_the_configuration(tmp_path):
@@ -195,6 +195,6 @@ def test_a_shard_is_parsed_by_the_parser_of_the_configuration(tmp_path):
     output.parent.mkdir()
     arguments = ["--config", json.dumps(config), "--inputs", "{}", "--device", "cpu"]
     parses.main([*arguments, "--pairs", str(path), "--output", str(output)])
-    (found,) = joined(rows, read_rows(output, TreesRow))
-    assert (found.own, found.wanted) == ("(S (NP) (VP) (.))", "(SQ (VBD) (NP) (VP) (.))")
+    (result,) = joined(rows, read_rows(output, TreesRow))
+    assert (result.own, result.wanted) == ("(S (NP) (VP) (.))", "(SQ (VBD) (NP) (VP) (.))")
     assert read_record(output)["extra"] == {"sentences": 2, "without_tree": 0}

@@ -31,13 +31,13 @@ FOLDER_OF_TEMPLATES = ROOT / "workflow_scripts" / "stages" / "rewrite" / "templa
 
 
 def config(**keys):
-    found = run_on_testbed()
-    found["run"]["rewriters"] = ["mine"]
-    found["rewriters"] = {"mine": {"training_sets": ["all"], "model": "testbed", **keys}}
-    found["evaluate"]["syntax"] = {
+    content = run_on_testbed()
+    content["run"]["rewriters"] = ["mine"]
+    content["rewriters"] = {"mine": {"training_sets": ["all"], "model": "testbed", **keys}}
+    content["evaluate"]["syntax"] = {
         **{"folder": str(FOLDER), "package": "default", "levels": 3, "share": 1.0}
     }
-    return found
+    return content
 
 
 def test_templates_stand_between_the_pairs_and_the_vocabulary():
@@ -77,7 +77,9 @@ def test_without_templates_nothing_of_them_is_planned():
     layout = run_layout(config())
     stage = layout.stage(Rewrite)
     assert stage.instances() == ["mine-pairs", "mine-subword", "mine", "mine-measures"]
-    assert "templates" not in json.dumps([stage.settings(each) for each in stage.instances()])
+    assert "templates" not in json.dumps(
+        [stage.settings(instance) for instance in stage.instances()]
+    )
     assert 76 not in stage.sections()
     # The pairs of both are the same.
     with_templates = run_layout(config(templates={}))
@@ -96,8 +98,8 @@ def test_the_share_and_the_number_of_sentences_change_what_depends_on_them_alone
 
     assert same(other, "-parses") and not same(other, "-templates") and not same(other, "")
     assert same(judged, "") and not same(judged, "-control")
-    kept, none = (run_layout(config(templates={"equal": each})) for each in (0.5, 0))
-    assert same(kept, "-parses") and not same(kept, "-templates")
+    half, none = (run_layout(config(templates={"equal": share})) for share in (0.5, 0))
+    assert same(half, "-parses") and not same(half, "-templates")
     assert all(same(none, part) for part in ("-templates", "", "-control"))
 
 
@@ -107,7 +109,7 @@ def test_the_parser_counts_by_the_content_of_its_files(part):
     hashes = stage.inputs(f"mine{part}")
     assert len(hashes) == 4
     content = json.dumps(stage.content(f"mine{part}"), default=str)
-    assert all(each in content for each in hashes.values())
+    assert all(digest in content for digest in hashes.values())
     assert str(FOLDER) not in content
     assert stage.inputs("mine-templates") == {}
 
@@ -153,10 +155,12 @@ def test_the_model_folder_gets_the_table(tmp_path):
     }
     assert (output / TABLE).read_bytes() == table.read_bytes()
     # Learnt in both directions, two rows are one pair.
-    found = telling.take_table(facts | {"write": ["paraphrase", "reference"]}, table, output)
-    assert found["pairs"] == {"train": 6, "dev": 1}
-    assert found["references"] == {"train": 4, "dev": 1}
-    assert found["left_out"] == {"duplicate": 5, "equal_templates": 3, "without_tree": 1}
+    facts_of_both = telling.take_table(
+        facts | {"write": ["paraphrase", "reference"]}, table, output
+    )
+    assert facts_of_both["pairs"] == {"train": 6, "dev": 1}
+    assert facts_of_both["references"] == {"train": 4, "dev": 1}
+    assert facts_of_both["left_out"] == {"duplicate": 5, "equal_templates": 3, "without_tree": 1}
 
 
 def test_a_card_tells_how_templates_are_read():
@@ -166,20 +170,20 @@ def test_a_card_tells_how_templates_are_read():
         **{"inputs": {"corpora": {}, "models": {}}, "left_out": {}, "noise": None},
     }
     metrics = {"parameters": 1, "updates": 1, "validation_perplexity": 1.0}
-    found = dict.fromkeys(("beam_size", *FIGURES)) | {"beam_size": 1, "sentences": 1}
-    given = (metrics, {"greedy": found}, [], "mit")
+    measures = dict.fromkeys(("beam_size", *FIGURES)) | {"beam_size": 1, "sentences": 1}
+    parts = (metrics, {"greedy": measures}, [], "mit")
     of_templates = {"count": 1234, "examples": 56789, "equal": 0}
-    text = card(about | {"templates": of_templates}, *given)
+    text = card(about | {"templates": of_templates}, *parts)
     assert f"`{prefixed('(S (NP) (VP) (.))', 'A sentence of yours.')}`" in text
     assert f"`{prefixed(None, 'A sentence of yours.')}`" in text
     assert "the 1,234 templates" in text
     assert "It learnt from 56,789 examples, one of a pair. Pairs of two texts with the same" in text
     both = about | {"write": ["paraphrase", "reference"]}
-    text = card(both | {"templates": of_templates | {"equal": 0.25}}, *given)
+    text = card(both | {"templates": of_templates | {"equal": 0.25}}, *parts)
     assert "It learnt from 56,789 examples, two of a pair, one in each direction." in text
     assert "with the same template 25 % are among them; the rest" in text
     assert "Pairs of two texts with the same" not in text
-    assert "templates" not in card(about, *given)
+    assert "templates" not in card(about, *parts)
 
 
 def test_the_report_tells_how_many_examples_have_templates():
@@ -222,8 +226,8 @@ def test_the_measures_leave_the_syntax_free(tmp_path, monkeypatch, controlled):
 
 @pytest.mark.parametrize("module", [train, continued])
 def test_both_trainings_put_the_table_into_the_model_folder(tmp_path, monkeypatch, module):
-    made = []
-    monkeypatch.setattr(module, "make_model", lambda *given: made.append(given))
+    calls = []
+    monkeypatch.setattr(module, "make_model", lambda *arguments: calls.append(arguments))
     monkeypatch.setattr(telling, "read_manifest", lambda path: {"parts": {}, "rejected": {}})
     table = write_templates(tmp_path)
     common = {"role": "mine", "seed": 1}
@@ -243,7 +247,7 @@ def test_both_trainings_put_the_table_into_the_model_folder(tmp_path, monkeypatc
         ]
     )
     assert (output / TABLE).read_bytes() == table.read_bytes()
-    assert made[0][-1] == ["rewriter.json", TABLE]
+    assert calls[0][-1] == ["rewriter.json", TABLE]
     about = json.loads((output / "rewriter.json").read_text(encoding="utf-8"))
     assert about["templates"] == {"free": 0.1, **TABLE_FACTS}
 

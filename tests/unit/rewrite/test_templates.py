@@ -179,15 +179,15 @@ SEEN = [
 
 
 def test_templates_are_counted_alike_in_any_order():
-    found = set()
+    orders = set()
     for number in range(10):
         count = Count()
-        for each in random.Random(number).sample(SEEN, len(SEEN)):
-            count.add(*each)
-        found.add(tuple(count.templates()))
+        for sentence in random.Random(number).sample(SEEN, len(SEEN)):
+            count.add(*sentence)
+        orders.add(tuple(count.templates()))
         assert len(count) == 4
     # The most frequent first, those of one count by the alphabet.
-    assert found == {
+    assert orders == {
         (
             Template(PLAIN, 2, "We ran."),
             Template("(FRAG (NP))", 1, "A dog."),

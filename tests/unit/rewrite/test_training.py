@@ -58,12 +58,12 @@ class KilledError(Exception):
 def test_the_loss_falls_and_the_best_parameters_stay(folder):
     work = begun(folder)
     work.run()
-    found = [row["validation_perplexity"] for row in work.history]
-    assert found[-1] < found[0] / 1.5
+    perplexities = [row["validation_perplexity"] for row in work.history]
+    assert perplexities[-1] < perplexities[0] / 1.5
     assert work.updates == 60
     assert [row["updates"] for row in work.history] == [10, 20, 30, 40, 50, 60]
-    assert found[work.best_point()] == min(found)
-    assert work._validated() == min(found)
+    assert perplexities[work.best_point()] == min(perplexities)
+    assert work._validated() == min(perplexities)
 
 
 @pytest.mark.rest
@@ -89,7 +89,7 @@ def test_after_kills_it_ends_with_the_same_bits(folder, tmp_path, monkeypatch, k
     work.run(tmp_path / "state.pt")
     assert work.history == whole.history
     pairs = zip(work.trainable.trained, whole.trainable.trained, strict=True)
-    assert all(torch.equal(*each) for each in pairs)
+    assert all(torch.equal(*tensors) for tensors in pairs)
 
 
 @pytest.mark.slow
@@ -121,19 +121,19 @@ def test_a_progress_line_tells_how_far_it_is(folder, monkeypatch, capfd):
     from workflow_scripts.core.progress import parse_line
 
     lines = capfd.readouterr().err.splitlines()
-    found = [parse_line(line) for line in lines if line.startswith("train plain: ")]
-    assert [each.done for each in found if each] == list(range(1, 11))
+    shown = [parse_line(line) for line in lines if line.startswith("train plain: ")]
+    assert [step.done for step in shown if step] == list(range(1, 11))
     assert "left at most, perplexity " in lines[0]
     assert lines[-3].startswith("plain: checkpoint 1, 10 updates, validation perplexity ")
 
 
 @pytest.mark.parametrize("epoch", [1, 2])
 def test_an_epoch_has_every_pair_once_in_batches_of_bounded_size(epoch):
-    found = batches(PAIRS, 50, 1, epoch)
-    assert sorted(map(json.dumps, PAIRS)) == sorted(json.dumps(p) for b in found for p in b)
-    for batch in found:
+    epoch_batches = batches(PAIRS, 50, 1, epoch)
+    assert sorted(map(json.dumps, PAIRS)) == sorted(json.dumps(p) for b in epoch_batches for p in b)
+    for batch in epoch_batches:
         assert len(batch) * (max(max(map(len, pair)) for pair in batch) + 1) <= 50
-    assert found == batches(PAIRS, 50, 1, epoch) != batches(PAIRS, 50, 2, epoch)
+    assert epoch_batches == batches(PAIRS, 50, 1, epoch) != batches(PAIRS, 50, 2, epoch)
     assert batches(PAIRS, 50, 1, 1) != batches(PAIRS, 50, 1, 2)
 
 
@@ -146,8 +146,8 @@ def test_a_long_pair_is_a_batch_by_itself():
 @pytest.mark.parametrize("schedule", ["linear-decay", "inv-sqrt-decay"])
 def test_the_rate_rises_to_its_peak_and_falls(schedule):
     settings = {"warmup": 10, "max_updates": 100, "schedule": schedule}
-    found = [factor(update, settings) for update in range(100)]
-    assert found[:10] == pytest.approx([(update + 1) / 10 for update in range(10)])
-    assert all(first > second for first, second in itertools.pairwise(found[9:]))
+    rates = [factor(update, settings) for update in range(100)]
+    assert rates[:10] == pytest.approx([(update + 1) / 10 for update in range(10)])
+    assert all(first > second for first, second in itertools.pairwise(rates[9:]))
     last = 1 / 91 if schedule == "linear-decay" else math.sqrt(0.1)
-    assert found[-1] == pytest.approx(last)
+    assert rates[-1] == pytest.approx(last)

@@ -65,13 +65,13 @@ def test_one_that_can_not_spell_the_templates_is_refused(folder, tmp_path):
     write_record(table, 2, 2, {})
     for shards, able in ((folder, False), (texts, True)):
         taken = tmp_path / f"model-{able}"
-        given = arguments(
+        options_of_first = arguments(
             settings | {"vocab_size": 28 if able else 60},
             folder=shards,
             shards=1,
             output=taken / "reference.model",
         )
-        side_vocabulary.main(given)
+        side_vocabulary.main(options_of_first)
         write_record(taken / "model", 0, 0, {}, files=[taken / "reference.model"])
         output = tmp_path / f"made-{able}" / "source.model"
         options = {"folder": folder, "shards": 1, "taken": taken, "templates": table}

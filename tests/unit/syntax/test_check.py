@@ -30,8 +30,8 @@ def test_scores():
 @pytest.mark.slow
 def test_tests_parser_knows_the_testbed(tmp_path, capsys):
     path = tmp_path / "gold.mrg"
-    found = items(seed=1, first=400_000, count=200)
-    path.write_text("\n".join(item.tree for item in found), encoding="utf-8")
+    sentences = items(seed=1, first=400_000, count=200)
+    path.write_text("\n".join(item.tree for item in sentences), encoding="utf-8")
     main(["--trees", str(path), "--folder", str(FOLDER), "--device", "cpu"])
     scores = json.loads(capsys.readouterr().out)
     assert scores["words"] > 98

@@ -23,10 +23,10 @@ MOST_NODES = 6
 
 def nodes(tree: Tree) -> list[tuple[str, int, int]]:
     """Return each node's label and first and last place in postorder of its subtree."""
-    found: list[tuple[str, int, int]] = []
+    result: list[tuple[str, int, int]] = []
     for child in tree.children:
-        found += [(label, a + len(found), b + len(found)) for label, a, b in nodes(child)]
-    return [*found, (tree.label, 0, len(found))]
+        result += [(label, a + len(result), b + len(result)) for label, a, b in nodes(child)]
+    return [*result, (tree.label, 0, len(result))]
 
 
 def above(one: tuple[str, int, int], other: tuple[str, int, int]) -> bool:
@@ -37,12 +37,12 @@ def least_edits(one: Tree, other: Tree) -> int:
     """Return the cost of the best of all mappings that keep order and ancestors."""
     first, second = nodes(one), nodes(other)
     costs = []
-    for kept in range(min(len(first), len(second)) + 1):
-        for chosen, others in product(combinations(first, kept), combinations(second, kept)):
+    for size in range(min(len(first), len(second)) + 1):
+        for chosen, others in product(combinations(first, size), combinations(second, size)):
             pairs = list(zip(chosen, others, strict=True))
             if all(above(a, b) == above(x, y) for (b, y), (a, x) in combinations(pairs, 2)):
                 renamed = sum(a[0] != b[0] for a, b in pairs)
-                costs.append(len(first) + len(second) - 2 * kept + renamed)
+                costs.append(len(first) + len(second) - 2 * size + renamed)
     return min(costs)
 
 
@@ -67,14 +67,14 @@ def test_distance_of_sentences_is_that_of_the_best_of_all_mappings():
 
 def read(shape: str) -> Tree:
     """Return a truncated tree as a tree; its leaves have no word."""
-    found: list[tuple[str, list[Tree]]] = [("", [])]
+    open_nodes: list[tuple[str, list[Tree]]] = [("", [])]
     for token in shape.replace(")", " )").split():
         if token == ")":
-            label, children = found.pop()
-            found[-1][1].append(Tree(label, tuple(children)))
+            label, children = open_nodes.pop()
+            open_nodes[-1][1].append(Tree(label, tuple(children)))
         else:
-            found.append((token[1:], []))
-    return found[0][1][0]
+            open_nodes.append((token[1:], []))
+    return open_nodes[0][1][0]
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,8 @@ def test_a_text_that_ends_in_no_tree_leaves_the_others_alone(parser, monkeypatch
     original = model.parse_tagged_words
 
     def without_cats(tagged, batch_size):
-        kept = [words for words in tagged if all(word != "cat" for word, _ in words)]
-        return original(kept, batch_size)
+        others = [words for words in tagged if all(word != "cat" for word, _ in words)]
+        return original(others, batch_size)
 
     texts = ["The dog slept.", "The cat slept.", SENTENCE, "A boy slept."]
     expected = parser.parse(texts)

@@ -72,33 +72,35 @@ def test_rows_of_trees():
 
 
 def test_each_distinct_text_is_parsed_once():
-    given = []
+    asked = []
 
     def parse(texts):
-        given.extend(texts)
+        asked.extend(texts)
         return marked(texts)
 
     parse_rows([*ROWS, *ROWS], parse, share=1.0, seed=1)
-    assert len(given) == len(set(given)) == 5
+    assert len(asked) == len(set(asked)) == 5
 
 
 def test_share_is_drawn_by_id_whatever_the_shard_and_system():
     rows = [row(number, "a", "b") for number in range(2000)]
-    drawn = {each["id"] for each in parse_rows(rows, marked, 0.25, seed=1) if each["parsed"]}
+    drawn = {parsed["id"] for parsed in parse_rows(rows, marked, 0.25, seed=1) if parsed["parsed"]}
     assert 430 < len(drawn) < 570
     other = [row(number, "c", "d", "e") for number in range(1500, 2000)]
-    again = {each["id"] for each in parse_rows(other, marked, 0.25, seed=1) if each["parsed"]}
-    assert again == {each for each in drawn if int(each[2:]) >= 1500}
-    more = {each["id"] for each in parse_rows(rows, marked, 0.5, seed=1) if each["parsed"]}
+    again = {parsed["id"] for parsed in parse_rows(other, marked, 0.25, seed=1) if parsed["parsed"]}
+    assert again == {name for name in drawn if int(name[2:]) >= 1500}
+    more = {parsed["id"] for parsed in parse_rows(rows, marked, 0.5, seed=1) if parsed["parsed"]}
     assert drawn < more
-    assert drawn != {each["id"] for each in parse_rows(rows, marked, 0.25, 2) if each["parsed"]}
+    assert drawn != {
+        parsed["id"] for parsed in parse_rows(rows, marked, 0.25, 2) if parsed["parsed"]
+    }
 
 
 def write_input(folder, rows=ROWS):
     path = folder / "select" / "0000.parquet"
     with TableWriter(path, ParaphrasesRow) as writer:
-        for each in rows:
-            writer.write(each)
+        for content in rows:
+            writer.write(content)
     write_record(path, len(rows), len(rows), {})
     return path
 
@@ -118,9 +120,9 @@ def test_the_parser_s_files_may_get_other_rights_once_they_are_read(tmp_path, mo
     model = folder / "resources.json"
     inputs = {str(model): hashlib.sha256(model.read_bytes()).hexdigest()}
 
-    def parse_stream(*given):
+    def parse_stream(*arguments):
         model.chmod(0o444)
-        return stream(*given)
+        return stream(*arguments)
 
     stream = shard.parse_stream
     monkeypatch.setattr(shard, "parse_stream", parse_stream)

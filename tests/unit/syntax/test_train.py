@@ -28,10 +28,10 @@ def write_trees(path, first, count):
 def arguments(folder, **options):
     train = write_trees(folder / "train.mrg", 0, 200)
     dev = write_trees(folder / "dev.mrg", 200_000, 20)
-    found = ["--train", train, "--dev", dev, "--output", str(folder / "models" / "small")]
+    words = ["--train", train, "--dev", dev, "--output", str(folder / "models" / "small")]
     for name, value in {**SETTINGS, **options}.items():
-        found += [f"--{name}", str(value)]
-    return found
+        words += [f"--{name}", str(value)]
+    return words
 
 
 @pytest.fixture(scope="module")

@@ -50,8 +50,8 @@ def test_missing_file(tmp_path):
     ],
 )
 def test_written(tokens, text):
-    found, labels = written(tagged(tokens))
-    assert found == text
+    shown, labels = written(tagged(tokens))
+    assert shown == text
     assert len(labels) == len(text)
     # The digits cut the text into the tokens.
     cut, token = [], ""

@@ -22,6 +22,7 @@ from workflow_scripts.plan.config import FILTER_ROLES
 from workflow_scripts.plan.layout import Layout
 from workflow_scripts.plan.schema import filled
 from workflow_scripts.plan.selection import Unit
+from workflow_scripts.plan.stage import name_and_part
 from workflow_scripts.stages.evaluate.stage import BOUNDS_SAMPLE
 from workflow_scripts.stages.generate.stage import constraints_of
 from workflow_scripts.stages.judge.stage import GRAMMAR
@@ -33,7 +34,6 @@ from workflow_scripts.stages.rewrite.unit_kinds import (
     REPAIR,
     SUBWORD,
     TEMPLATES,
-    parted,
 )
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class Predictor:
         jobs = layout.declaration(stage).jobs(instance)
         kind = "network" if network else "text"
         files = records * _RECORD_FILES + jobs * _JOB_FILES + _MANIFEST_FILES
-        of_model = stage == "train" or (stage == "rewrite" and not parted(str(instance))[1])
+        of_model = stage == "train" or (stage == "rewrite" and not name_and_part(str(instance))[1])
         files += _MODEL_FILES if of_model else 0
         start = jobs * self._speeds.starts[kind] + self._speeds.starts["text"]  # and its manifest
         cpu = text + start + (0.0 if self._on_gpu else network)
@@ -234,7 +234,7 @@ class Predictor:
         return self.references() * best * len(block["write"]) * copies
 
     def _of_rewrite(self, instance: str) -> tuple[float, float, float]:
-        name, part = parted(instance)
+        name, part = name_and_part(instance)
         config, text = rewriter(self._config, name), self._speeds.text
         pairs = self._rewriter_pairs(name)
         # How long parsing takes is not known, as in the stage `syntax`.

@@ -54,6 +54,36 @@ def sources(block: dict[str, Any], config: dict[str, Any]) -> list[str]:
     return [*config["run"]["systems"], *more]
 
 
+def known_entries(block: dict[str, Any], config: dict[str, Any]) -> list[str]:
+    """Return the entries that a rewriter or lexicon names, but for unknown ones."""
+    of_run = config["run"]["training_sets"]
+    return [
+        entry
+        for entry in block["training_sets"]
+        if entry in of_run and entry in config["training_sets"]
+    ]
+
+
+def problems_of_entries(where: str, block: dict[str, Any], config: dict[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with the training sets and systems that a rewriter or lexicon names."""
+    for entry in block["training_sets"]:
+        if entry not in config["run"]["training_sets"]:
+            yield f"{where}.training_sets: '{entry}' is not among run.training_sets"
+    known = known_entries(block, config)
+    for entry in known:
+        if filled(config["training_sets"][entry], "training_set")["grid"]:
+            yield (
+                f"{where}.training_sets: '{entry}' has a grid, of which there is more than one "
+                "training set; make an entry without"
+            )
+    available = {
+        system for entry in known for system in sources(config["training_sets"][entry], config)
+    }
+    for system in block["systems"] or []:
+        if known and system not in available:
+            yield f"{where}.systems: none of its training sets is of '{system}'"
+
+
 def columns_of(settings: dict[str, Any]) -> list[str]:
     """Return the columns that a training set is chosen by, in the order of their names."""
     folds = [settings["folds"]["column"]] if settings["folds"] else []

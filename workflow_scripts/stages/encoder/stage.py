@@ -24,7 +24,7 @@ from workflow_scripts.plan.catalogues.encoder_tasks import (
 )
 from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
-from workflow_scripts.plan.stage import Stage
+from workflow_scripts.plan.stage import Stage, name_and_part
 from workflow_scripts.stages.encoder.checks import problems
 
 # What follows an encoder's name in the names of its units; the tuned encoder has the bare name.
@@ -346,9 +346,3 @@ def _chosen(task: str, folder: Located) -> list[str]:
         return chosen_files(task, Path(folder))
     except InputError as error:
         raise InputError(f"encoder_tasks.data.{error}") from error
-
-
-def name_and_part(instance: str) -> tuple[str, str]:
-    """Return the name of the encoder of an instance, and what follows it."""
-    name, dash, part = instance.partition("-")
-    return name, dash + part

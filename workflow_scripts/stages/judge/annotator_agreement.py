@@ -39,16 +39,17 @@ def agreement(ratings: Sequence[Rating], seed: int = 1) -> dict[str, Any]:
     """
     scores: dict[Pair, dict[str, list[float]]] = {}
     flags: dict[Pair, dict[str, bool]] = {}
-    for each in ratings:
-        if each.control:
+    for rating in ratings:
+        if rating.control:
             continue
-        pair = Pair(each.reference, each.length, each.paraphrase)
-        if each.score is not None:
-            scores.setdefault(pair, {}).setdefault(each.annotator, []).append(each.score)
+        pair = Pair(rating.reference, rating.length, rating.paraphrase)
+        if rating.score is not None:
+            scores.setdefault(pair, {}).setdefault(rating.annotator, []).append(rating.score)
         people = flags.setdefault(pair, {})
-        people[each.annotator] = people.get(each.annotator, False) or each.grammar < GRAMMATICAL
+        faulty = rating.grammar < GRAMMATICAL
+        people[rating.annotator] = people.get(rating.annotator, False) or faulty
     shared = [
-        {name: sum(given) / len(given) for name, given in people.items()}
+        {name: sum(own_scores) / len(own_scores) for name, own_scores in people.items()}
         for people in scores.values()
         if len(people) > 1
     ]
@@ -70,7 +71,7 @@ def _split_half(
     shared: Sequence[NDArray[np.float64]], seed: int
 ) -> tuple[float, float] | tuple[None, None]:
     random = generator(seed, "split half")
-    found = []
+    correlations = []
     for _ in range(SPLITS):
         first, second = [], []
         for scores in shared:
@@ -79,8 +80,8 @@ def _split_half(
             middle = (len(mixed) + int(random.integers(2))) // 2
             first.append(float(mixed[:middle].mean()))
             second.append(float(mixed[middle:].mean()))
-        found.append(spearman(np.array(first), np.array(second)))
-    known = [each for each in found if each is not None]
+        correlations.append(spearman(np.array(first), np.array(second)))
+    known = [value for value in correlations if value is not None]
     if not known:
         return None, None
     half = sum(known) / len(known)
@@ -90,20 +91,20 @@ def _split_half(
 
 
 def _with_others(shared: Sequence[dict[str, float]]) -> float | None:
-    own: dict[str, tuple[list[float], list[float]]] = {}
+    by_person: dict[str, tuple[list[float], list[float]]] = {}
     for people in shared:
         total = sum(people.values())
         for name, score in people.items():
-            scores, others = own.setdefault(name, ([], []))
+            scores, others = by_person.setdefault(name, ([], []))
             scores.append(score)
             others.append((total - score) / (len(people) - 1))
-    found = [
+    correlations = [
         (len(scores), spearman(np.array(scores), np.array(others)))
-        for scores, others in own.values()
+        for scores, others in by_person.values()
         if len(scores) >= MIN_SHARED
     ]
-    weighted = [(count, each) for count, each in found if each is not None]
+    weighted = [(count, value) for count, value in correlations if value is not None]
     weight = sum(count for count, _ in weighted)
     if not weight:
         return None
-    return round(sum(count * each for count, each in weighted) / weight, DECIMALS)
+    return round(sum(count * value for count, value in weighted) / weight, DECIMALS)

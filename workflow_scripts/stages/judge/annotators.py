@@ -46,10 +46,10 @@ class Annotator:
 
 def annotators(ratings: Sequence[Rating]) -> dict[str, Annotator]:
     """Return what each person did, by name, in the order of the ratings."""
-    found: dict[str, Annotator] = defaultdict(Annotator)
+    people: dict[str, Annotator] = defaultdict(Annotator)
     for rating in ratings:
-        found[rating.annotator].add(rating)
-    return dict(found)
+        people[rating.annotator].add(rating)
+    return dict(people)
 
 
 def left_out(
@@ -58,7 +58,6 @@ def left_out(
     max_failed: float = MAX_FAILED_CONTROLS,
 ) -> dict[str, str]:
     """Return the people whose ratings don't count, with the reason of each."""
-    faults = {
-        name: each.fault(min_judgments, max_failed) for name, each in annotators(ratings).items()
-    }
+    people = annotators(ratings)
+    faults = {name: person.fault(min_judgments, max_failed) for name, person in people.items()}
     return {name: fault for name, fault in faults.items() if fault is not None}

@@ -53,19 +53,19 @@ class Decoder:
         """
         assert pairs.sources is not None
         nlls = list(forced(self._model, self._ids(pairs), batch_tokens=self._batch_tokens))
-        means = np.array([each.mean for each in nlls])
+        means = np.array([nll.mean for nll in nlls])
         return replace(
             pairs,
             forward_nll=means if self._rewritten else pairs.forward_nll,
-            forward_total=np.array([each.total for each in nlls]),
-            forward_worst=np.array([each.worst for each in nlls]),
+            forward_total=np.array([nll.total for nll in nlls]),
+            forward_worst=np.array([nll.worst for nll in nlls]),
         )
 
     def _ids(self, pairs: Pairs) -> Iterator[tuple[list[int], list[int]]]:
         assert pairs.sources is not None
         for source, paraphrase in zip(pairs.sources, pairs.paraphrases, strict=True):
-            given = self._model.source_ids(self._source.pieces(source))
-            yield given, self._model.target_vocab.ids(self._target.pieces(paraphrase))
+            ids = self._model.source_ids(self._source.pieces(source))
+            yield ids, self._model.target_vocab.ids(self._target.pieces(paraphrase))
 
 
 @dataclass(frozen=True)
@@ -88,5 +88,5 @@ class Bench:
         """Return the probability of each pair to be good, shape (pairs,); NaN where unknown."""
         if self.decoder is not None:
             pairs = self.decoder.decoded(pairs)
-        found = compute(pairs, dict.fromkeys([*self.judge.features, "words"]), self.models)
-        return self.judge.probability(found, found["words"])
+        features = compute(pairs, dict.fromkeys([*self.judge.features, "words"]), self.models)
+        return self.judge.probability(features, features["words"])

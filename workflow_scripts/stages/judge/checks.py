@@ -26,8 +26,8 @@ def problems(config: Config) -> Iterator[str]:
 
 
 def _judge_problems(where: str, block: dict[str, Any], language: str) -> Iterator[str]:
-    own = judges.is_own(block)
-    if not own:
+    is_own = judges.is_own(block)
+    if not is_own:
         if block:
             yield (
                 f"{where}: {', '.join(block)} belong to a judge that the run fits; name its labels "

@@ -46,13 +46,13 @@ FEATURES_BY_DEFAULT = (
 GOOD_RATING = 80.0
 
 
-def usable(features: Sequence[str], given: Sequence[Examples], models: Models) -> list[str]:
+def usable(features: Sequence[str], files: Sequence[Examples], models: Models) -> list[str]:
     """Return those features that files, models and language allow.
 
     Raises:
         InputError: a name is no feature.
     """
-    columns = {column for each in given for column in each.pairs.columns()}
+    columns = {column for file in files for column in file.pairs.columns()}
     return [
         name
         for name in features
@@ -63,7 +63,7 @@ def usable(features: Sequence[str], given: Sequence[Examples], models: Models) -
 
 
 def fit_judge(
-    given: Sequence[Examples],
+    files: Sequence[Examples],
     features: Sequence[str],
     models: Models,
     about: dict[str, Any],
@@ -75,22 +75,22 @@ def fit_judge(
     Raises:
         InputError: a feature lacks what it needs, or the files are too small.
     """
-    able = usable(features, given, models)
+    able = usable(features, files, models)
     if lacking := [name for name in features if name not in able]:
         raise InputError(
             f"the features {', '.join(lacking)} lack what they need ({_needs(lacking)}); give it, "
             "or leave them out"
         )
-    about = {**about, "fitted_to": [dict(each.source) for each in given], "seed": seed}
-    return fit(with_features(given, features, models), features, models.language, about, seed, tell)
+    about = {**about, "fitted_to": [dict(file.source) for file in files], "seed": seed}
+    return fit(with_features(files, features, models), features, models.language, about, seed, tell)
 
 
 def with_features(
-    given: Sequence[Examples], features: Sequence[str], models: Models
+    files: Sequence[Examples], features: Sequence[str], models: Models
 ) -> list[Examples]:
     """Return the files with the numbers of their pairs."""
     names = dict.fromkeys([*features, "words"])
-    return [replace(each, features=compute(each.pairs, names, models)) for each in given]
+    return [replace(file, features=compute(file.pairs, names, models)) for file in files]
 
 
 def _needs(names: Sequence[str]) -> str:
@@ -145,13 +145,13 @@ def main(argv: list[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     if (arguments.ratings is None) != (arguments.reference_texts is None):
         parser.error("--ratings and --reference-texts go together")
-    given = []
+    files = []
     if arguments.labels:
-        given.append(read_labels(arguments.labels))
+        files.append(read_labels(arguments.labels))
     if arguments.ratings:
         texts, good = arguments.reference_texts, arguments.good
-        given.append(read_ratings(arguments.ratings, texts, good))
-    if not given:
+        files.append(read_ratings(arguments.ratings, texts, good))
+    if not files:
         parser.error("name --labels or --ratings")
     wanted = arguments.features or FEATURES_BY_DEFAULT
     needs = {need for name in wanted for need in NEEDS.get(name, ())}
@@ -164,11 +164,11 @@ def main(argv: list[str] | None = None) -> None:
     if GRAMMAR in needs and (english or arguments.grammar):
         grammar = Grammar.load(arguments.grammar or "english")
     models = Models(encoder, grammar, language=arguments.language)
-    features = arguments.features or usable(FEATURES_BY_DEFAULT, given, models)
-    judge = fit_judge(given, features, models, about, arguments.seed, print)
+    features = arguments.features or usable(FEATURES_BY_DEFAULT, files, models)
+    judge = fit_judge(files, features, models, about, arguments.seed, print)
     print_reliability(judge)
     if arguments.ablation:
-        for line in ablation(with_features(given, features, models), features, arguments.seed):
+        for line in ablation(with_features(files, features, models), features, arguments.seed):
             print(line)
     print(f"written: {judge.save(arguments.output)}")
 
@@ -177,10 +177,10 @@ def print_reliability(judge: Judge) -> None:
     """Print how often pairs of like probability are good, by length of the reference."""
     print("words of the reference, probability, pairs, mean probability, share of good ones")
     for band in judge.about["reliability"]:
-        for each in band["bins"]:
+        for row in band["bins"]:
             print(
-                f"{band['words']}\t{each['from']:.1f}-{each['to']:.1f}\t{each['pairs']}\t"
-                f"{each['probability']:.3f}\t{each['good']:.3f}"
+                f"{band['words']}\t{row['from']:.1f}-{row['to']:.1f}\t{row['pairs']}\t"
+                f"{row['probability']:.3f}\t{row['good']:.3f}"
             )
 
 

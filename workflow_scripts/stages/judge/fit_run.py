@@ -133,11 +133,11 @@ def fit(
     with unchanged(inputs or {}):
         models = load_models(features, config, words, grammar, on.device)
         translators = Translators(forward, backward, on)
-        scored = [replace(each, pairs=translators.scored(each.pairs)) for each in examples(config)]
+        scored = [replace(file, pairs=translators.scored(file.pairs)) for file in examples(config)]
         about = {}
         if any(ENCODER in NEEDS[name] for name in features):
-            own = None if config["encoder"] == DEFAULT else encoder_folder(config["encoder"])
-            about["encoder"], _ = encoder_of(own)
+            folder = None if config["encoder"] == DEFAULT else encoder_folder(config["encoder"])
+            about["encoder"], _ = encoder_of(folder)
         judge = fit_judge(scored, features, models, about, config["seed"], print)
         path = judge.save(output.parent)
     rows = sum(map(len, scored))

@@ -22,8 +22,8 @@ from workflow_scripts.stages.judge.features import FEATURES
 from workflow_scripts.stages.judge.judge import Coefficients, Judge, band_names, band_of, known_rows
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 
-# Features that may only help (1) or only harm (-1) at given others. The others are free: those of
-# lower layers, say, count against the last one.
+# Features that may only help (1) or only harm (-1) while the others stay as they are. The rest are
+# free: those of lower layers, say, count against the last one.
 SIGNS = {
     **dict.fromkeys(("cosine", "grammar", "grammar_gain", "language_model"), 1),
     **dict.fromkeys(("forward_gain", "backward_gain", "numbers", "names", "negation"), 1),
@@ -34,14 +34,14 @@ SIGNS = {
 }
 BANDS = (8, 15, 30)
 FOLDS = 10
-# Of squared coefficients of standardised features, in pairs; that of vectors is greater, as they
-# have hundreds of numbers.
+# The penalty of squared coefficients of standardised features, in pairs. That of vectors is
+# greater, as they have hundreds of numbers.
 PENALTY = 5.0
 VECTOR_PENALTY = 3000.0
-# Of the difference of a band from all bands: some hundreds of labels tell little of it.
+# The penalty of how far a band is from all bands: some hundreds of labels tell little of it.
 _BAND_PENALTY = 50.0
-# Of a pair whose file lacks a feature that another one knows: such a feature is known of pairs as
-# the other file has them, and coefficients beside it should be those of such pairs.
+# The weight of a pair whose file lacks a feature that another file has. Pairs with that feature are
+# like those of the other file, so coefficients beside it should be those of such pairs.
 LACKING_WEIGHT = 0.1
 _FEWEST_REFERENCES = 10
 _BOOTSTRAPS = 400
@@ -84,29 +84,29 @@ class Design:
     from the other file; beside it, pairs of the file that lacks it count less.
     """
 
-    def __init__(self, given: Sequence[Examples], features: Sequence[str]):
+    def __init__(self, files: Sequence[Examples], features: Sequence[str]):
         self.features = tuple(features)
-        self.files = np.repeat(np.arange(len(given)), [len(each) for each in given])
-        self.target = np.concatenate([each.target for each in given])
-        references = [text for each in given for text in each.pairs.references]
+        self.files = np.repeat(np.arange(len(files)), [len(file) for file in files])
+        self.target = np.concatenate([file.target for file in files])
+        references = [text for file in files for text in file.pairs.references]
         self.groups = np.unique(references, return_inverse=True)[1]
-        self.words = np.concatenate([each.features["words"] for each in given])
+        self.words = np.concatenate([file.features["words"] for file in files])
         self.ranges: dict[str, tuple[float, float]] = {}
         self._moments: dict[str, tuple[Any, float]] = {}
         self._columns: dict[str, Numbers] = {}
         self._lacking: dict[str, list[bool]] = {}
         for name in features:
-            self._add(name, [each.features[name] for each in given])
+            self._add(name, [file.features[name] for file in files])
 
-    def _add(self, name: str, given: Sequence[Numbers]) -> None:
-        known = [values[known_rows(values)] for values in given]
+    def _add(self, name: str, by_file: Sequence[Numbers]) -> None:
+        known = [values[known_rows(values)] for values in by_file]
         known = [values for values in known if len(values)]
         if not known:
             raise InputError(
                 f"the feature '{name}' is unknown for every pair; give what it needs, or leave it "
                 "out of the features"
             )
-        self._lacking[name] = [not known_rows(values).any() for values in given]
+        self._lacking[name] = [not known_rows(values).any() for values in by_file]
         means = [values.mean(axis=0) for values in known]
         mean = sum(means) / len(means)
         # One deviation for all numbers of a vector: each counts as much as it differs.
@@ -116,7 +116,7 @@ class Design:
             self.ranges[name] = (float(together.min()), float(together.max()))
         self._moments[name] = (mean, deviation or 1.0)
         of_files = [
-            np.nanmean(values, axis=0) if known_rows(values).any() else mean for values in given
+            np.nanmean(values, axis=0) if known_rows(values).any() else mean for values in by_file
         ]
         size = known[0].shape[1:]
         filled = [
@@ -125,7 +125,7 @@ class Design:
             )
             if values.ndim == known[0].ndim
             else np.broadcast_to(own, (len(values), *size))
-            for values, own in zip(given, of_files, strict=True)
+            for values, own in zip(by_file, of_files, strict=True)
         ]
         self._columns[name] = (np.concatenate(filled) - mean) / (deviation or 1.0)
 
@@ -144,17 +144,19 @@ class Design:
 
     def penalties(self, features: Sequence[str]) -> Numbers:
         """Return the penalty of each column; those of files have none."""
-        found = [
+        of_features = [
             np.full(self._size(name), VECTOR_PENALTY if self._is_vector(name) else PENALTY)
             for name in features
         ]
-        return np.concatenate([*found, np.zeros(self.files.max() + 1)])
+        return np.concatenate([*of_features, np.zeros(self.files.max() + 1)])
 
     def bounds(self, features: Sequence[str]) -> list[tuple[float | None, float | None]]:
         """Return the bounds of each column's coefficient."""
         by_sign = {1: (0.0, None), -1: (None, 0.0), 0: (None, None)}
-        found = [by_sign[SIGNS.get(name, 0)] for name in features for _ in range(self._size(name))]
-        return [*found, *[(None, None)] * int(self.files.max() + 1)]
+        of_features = [
+            by_sign[SIGNS.get(name, 0)] for name in features for _ in range(self._size(name))
+        ]
+        return [*of_features, *[(None, None)] * int(self.files.max() + 1)]
 
     def weights_of(
         self, features: Sequence[str], solution: Numbers
@@ -164,9 +166,9 @@ class Design:
         place, intercept = 0, 0.0
         for name in features:
             mean, deviation = self._moments[name]
-            own = solution[place : place + self._size(name)] / deviation
-            weights[name] = own if self._is_vector(name) else float(own[0])
-            intercept -= float(np.sum(own * mean))
+            coefficients = solution[place : place + self._size(name)] / deviation
+            weights[name] = coefficients if self._is_vector(name) else float(coefficients[0])
+            intercept -= float(np.sum(coefficients * mean))
             place += self._size(name)
         return weights, intercept
 
@@ -200,11 +202,11 @@ def logistic(
         slope = matrix.T @ (weights * (expit(margin) - target))
         return value + (penalties * solution**2).sum() / 2, slope + penalties * solution
 
-    found = minimize(
+    result = minimize(
         loss, np.zeros(matrix.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds,
         options={"maxiter": 2000, "maxfun": 4000, "ftol": 1e-11, "gtol": 1e-6},
     )  # fmt: skip
-    return np.asarray(found.x)
+    return np.asarray(result.x)
 
 
 def _solve(design: Design, features: Sequence[str], rows: NDArray[np.bool_]) -> Numbers:
@@ -270,8 +272,9 @@ def calibrate(margins: Numbers, good: NDArray[np.bool_], band: NDArray[np.intp])
     matrix = np.column_stack([margins, np.ones(len(margins)), np.eye(bands)[band]])
     penalties = np.array([0.01, 0.01, *[_BAND_PENALTY] * bands])
     bounds: list[tuple[float | None, float | None]] = [(0, None), *[(None, None)] * (bands + 1)]
-    found = logistic(matrix, good.astype(np.float64), np.ones(len(good)), penalties, bounds)
-    return Calibration(float(found[0]), tuple(float(found[1] + each) for each in found[2:]))
+    target, weights = good.astype(np.float64), np.ones(len(good))
+    slope, base, *shifts = logistic(matrix, target, weights, penalties, bounds)
+    return Calibration(float(slope), tuple(float(base + shift) for shift in shifts))
 
 
 def known_sets(features: Sequence[str]) -> list[tuple[str, ...]]:
@@ -283,12 +286,12 @@ def known_sets(features: Sequence[str]) -> list[tuple[str, ...]]:
     needs = {name: (*FEATURES[name].columns, *FEATURES[name].models) for name in features}
     groups = list(dict.fromkeys(need for need in needs.values() if need))
     chosen = chain.from_iterable(combinations(groups, size) for size in range(len(groups), -1, -1))
-    sets = (tuple(n for n in features if not needs[n] or needs[n] in some) for some in chosen)
-    return [each for each in sets if each]
+    sets = (tuple(n for n in features if not needs[n] or needs[n] in known) for known in chosen)
+    return [names for names in sets if names]
 
 
 def fit(
-    given: Sequence[Examples],
+    files: Sequence[Examples],
     features: Sequence[str],
     language: str,
     about: Mapping[str, Any],
@@ -300,7 +303,7 @@ def fit(
     The first of the files is the one whose good pairs the probability is calibrated to.
 
     Args:
-        given: files of judgments.
+        files: files of judgments.
         features: names.
         language: of the references, ISO 639.
         about: what to keep with the judge besides its figures.
@@ -311,28 +314,28 @@ def fit(
         InputError: a feature is unknown everywhere, there are too few references, or no good or no
             bad pair.
     """
-    first = given[0]
+    first = files[0]
     if not 0 < first.good.sum() < len(first):
         raise InputError(
             f"{first.source['file']}: {'all' if first.good.any() else 'none'} of the pairs are "
             "good; a judge needs good ones and others"
         )
-    design = Design(given, features)
+    design = Design(files, features)
     folds, band = splits(design, seed), band_of(design.words, BANDS)
-    mine = design.files == 0
+    of_first = design.files == 0
     sets, figures = [], []
     reliable: list[dict[str, Any]] = []
-    for some in known_sets(features):
-        solution = _solve(design, some, np.ones(len(design.files), bool))
-        weights, intercept = design.weights_of(some, solution)
-        margins = held_out_margins(design, some, folds)
-        calibration = calibrate(margins[mine], first.good, band[mine])
+    for names in known_sets(features):
+        solution = _solve(design, names, np.ones(len(design.files), bool))
+        weights, intercept = design.weights_of(names, solution)
+        margins = held_out_margins(design, names, folds)
+        calibration = calibrate(margins[of_first], first.good, band[of_first])
         sets.append(Coefficients(weights, intercept, calibration.slope, calibration.shifts))
-        probabilities = _held_out_probabilities(margins, first.good, mine, band, folds)
-        figures.append({"features": list(some), **_figures(given, design, probabilities)})
+        probabilities = _held_out_probabilities(margins, first.good, of_first, band, folds)
+        figures.append({"features": list(names), **_figures(files, design, probabilities)})
         tell(_line(figures[-1]))
         if not reliable:  # of all features
-            reliable = reliability(probabilities[mine], first.good, band[mine])
+            reliable = reliability(probabilities[of_first], first.good, band[of_first])
     return Judge(
         tuple(features),
         tuple(sets),
@@ -343,16 +346,16 @@ def fit(
     )
 
 
-def ablation(given: Sequence[Examples], features: Sequence[str], seed: int) -> Iterator[str]:
+def ablation(files: Sequence[Examples], features: Sequence[str], seed: int) -> Iterator[str]:
     """Yield the held-out figures of all features, and of all but each one."""
-    design = Design(given, features)
+    design = Design(files, features)
     folds, band = splits(design, seed), band_of(design.words, BANDS)
-    mine = design.files == 0
+    of_first = design.files == 0
     for left_out in (None, *features):
-        some = [name for name in features if name != left_out]
-        margins = held_out_margins(design, some, folds)
-        found = _held_out_probabilities(margins, given[0].good, mine, band, folds)
-        figures = _figures(given, design, found)
+        names = [name for name in features if name != left_out]
+        margins = held_out_margins(design, names, folds)
+        probabilities = _held_out_probabilities(margins, files[0].good, of_first, band, folds)
+        figures = _figures(files, design, probabilities)
         yield f"{f'without {left_out}' if left_out else 'all'}\t" + "\t".join(
             f"{name} {measure} {figures[name][measure]['value']:.4f}"
             for name in figures
@@ -364,46 +367,46 @@ def ablation(given: Sequence[Examples], features: Sequence[str], seed: int) -> I
 def _held_out_probabilities(
     margins: Numbers,
     good: NDArray[np.bool_],
-    mine: NDArray[np.bool_],
+    of_first: NDArray[np.bool_],
     band: NDArray[np.intp],
     folds: Sequence[NDArray[np.bool_]],
 ) -> Numbers:
     """Return probabilities whose calibration, too, is of other references."""
-    found = np.zeros(len(margins))
+    probabilities = np.zeros(len(margins))
     for out in folds:
-        kept = ~out[mine]
-        calibration = calibrate(margins[mine][kept], good[kept], band[mine][kept])
-        found[out] = calibration.probability(margins[out], band[out])
-    return found
+        rest = ~out[of_first]
+        calibration = calibrate(margins[of_first][rest], good[rest], band[of_first][rest])
+        probabilities[out] = calibration.probability(margins[out], band[out])
+    return probabilities
 
 
-def _figures(given: Sequence[Examples], design: Design, probabilities: Numbers) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for number, each in enumerate(given):
-        own = design.files == number
-        groups, mine = design.groups[own], probabilities[own]
-        clear = each.good | each.bad
+def _figures(files: Sequence[Examples], design: Design, probabilities: Numbers) -> dict[str, Any]:
+    figures: dict[str, Any] = {}
+    for number, file in enumerate(files):
+        of_file = design.files == number
+        groups, predicted = design.groups[of_file], probabilities[of_file]
+        clear = file.good | file.bad
         measures: dict[str, tuple[Callable[..., float], NDArray[Any], NDArray[np.bool_]]] = {}
-        if 0 < each.good[clear].sum() < clear.sum():
-            measures["auc"] = (roc_auc_score, each.good, clear)
-        if each.score is not None:
-            rated = np.isfinite(each.score)
-            measures["spearman"] = (lambda a, b: spearmanr(a, b).statistic, each.score, rated)
-        found[each.name] = {
-            "pairs": len(each),
+        if 0 < file.good[clear].sum() < clear.sum():
+            measures["auc"] = (roc_auc_score, file.good, clear)
+        if file.score is not None:
+            rated = np.isfinite(file.score)
+            measures["spearman"] = (lambda a, b: spearmanr(a, b).statistic, file.score, rated)
+        figures[file.name] = {
+            "pairs": len(file),
             "references": len(np.unique(groups)),
             **{
-                name: interval(measure, truth[rows], mine[rows], groups[rows])
+                name: interval(measure, truth[rows], predicted[rows], groups[rows])
                 for name, (measure, truth, rows) in measures.items()
             },
         }
-    return found
+    return figures
 
 
 def interval(
     measure: Callable[[Any, Any], float],
     truth: NDArray[Any],
-    found: Numbers,
+    predicted: Numbers,
     groups: NDArray[np.intp],
 ) -> dict[str, float]:
     """Return a measure with the 95 % interval of a bootstrap over references."""
@@ -413,9 +416,9 @@ def interval(
     for _ in range(_BOOTSTRAPS):
         drawn = np.concatenate([rows[i] for i in random.integers(len(rows), size=len(rows))])
         if len(np.unique(truth[drawn])) > 1:
-            values.append(float(measure(truth[drawn], found[drawn])))
+            values.append(float(measure(truth[drawn], predicted[drawn])))
     low, high = np.quantile(values, [0.025, 0.975]) if values else (np.nan, np.nan)
-    value = float(measure(truth, found))
+    value = float(measure(truth, predicted))
     return {"value": round(value, 4), "low": round(float(low), 4), "high": round(float(high), 4)}
 
 
@@ -447,9 +450,9 @@ def _line(figure: Mapping[str, Any]) -> str:
     parts = [f"{len(figure['features'])} features"]
     for name in ("labels", "ratings"):
         for measure in ("auc", "spearman"):
-            if found := figure.get(name, {}).get(measure):
+            if estimate := figure.get(name, {}).get(measure):
                 parts.append(
-                    f"{name} {measure} {found['value']:.3f} [{found['low']:.3f}, "
-                    f"{found['high']:.3f}]"
+                    f"{name} {measure} {estimate['value']:.3f} [{estimate['low']:.3f}, "
+                    f"{estimate['high']:.3f}]"
                 )
     return ", ".join(parts) + ": " + " ".join(figure["features"])

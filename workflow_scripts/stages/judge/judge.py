@@ -47,7 +47,7 @@ class Coefficients:
         total: Numbers = np.full(len(next(iter(values.values()))), self.intercept)
         for name, weight in self.weights.items():
             value = values[name]
-            # Of a vector: an own sum for each pair, which no other pair of the batch changes.
+            # A vector gets a sum for each pair by itself: no other pair of the batch changes it.
             total += (value * weight).sum(axis=1) if value.ndim == 2 else value * weight
         return total
 
@@ -101,13 +101,13 @@ class Judge:
             Coefficients(
                 {
                     name: np.array(weight, np.float64) if isinstance(weight, list) else weight
-                    for name, weight in each["weights"].items()
+                    for name, weight in fitted["weights"].items()
                 },
-                each["intercept"],
-                each["slope"],
-                tuple(each["shifts"]),
+                fitted["intercept"],
+                fitted["slope"],
+                tuple(fitted["shifts"]),
             )
-            for each in content["sets"]
+            for fitted in content["sets"]
         )
         return cls(
             tuple(content["features"]),
@@ -136,12 +136,12 @@ class Judge:
             "ranges": {name: list(map(_short, limits)) for name, limits in self.ranges.items()},
             "sets": [
                 {
-                    "weights": {name: _short(weight) for name, weight in each.weights.items()},
-                    "intercept": _short(each.intercept),
-                    "slope": _short(each.slope),
-                    "shifts": list(map(_short, each.shifts)),
+                    "weights": {name: _short(weight) for name, weight in fitted.weights.items()},
+                    "intercept": _short(fitted.intercept),
+                    "slope": _short(fitted.slope),
+                    "shifts": list(map(_short, fitted.shifts)),
                 }
-                for each in self.sets
+                for fitted in self.sets
             ],
             "about": dict(self.about),
         }
@@ -158,20 +158,20 @@ class Judge:
         Returns:
             Probabilities; NaN where too little is known for any set.
         """
-        found = np.full(len(words), np.nan)
+        result = np.full(len(words), np.nan)
         known = {name: known_rows(features[name]) for name in self.features if name in features}
         values = {name: self._within(name, features[name]) for name in known}
         band = band_of(words, self.bands)
-        for each in self.sets:
-            if not each.weights.keys() <= known.keys():
+        for fitted in self.sets:
+            if not fitted.weights.keys() <= known.keys():
                 continue
             rows = np.flatnonzero(
-                np.isnan(found) & np.logical_and.reduce([known[name] for name in each.weights])
+                np.isnan(result) & np.logical_and.reduce([known[name] for name in fitted.weights])
             )
             if len(rows):
-                margin = each.margin({name: values[name][rows] for name in each.weights})
-                found[rows] = expit(each.slope * margin + np.array(each.shifts)[band[rows]])
-        return found
+                margin = fitted.margin({name: values[name][rows] for name in fitted.weights})
+                result[rows] = expit(fitted.slope * margin + np.array(fitted.shifts)[band[rows]])
+        return result
 
     def _within(self, name: str, values: Numbers) -> Numbers:
         if name not in self.ranges:
@@ -198,5 +198,5 @@ def known_rows(values: Numbers) -> NDArray[np.bool_]:
 def _short(value: Any) -> Any:
     """Return a number, or the list of a vector's numbers, with 6 decimals."""
     if isinstance(value, np.ndarray):
-        return [round(float(each), _DECIMALS) for each in value]
+        return [round(float(number), _DECIMALS) for number in value]
     return round(float(value), _DECIMALS)

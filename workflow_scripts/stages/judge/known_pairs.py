@@ -49,7 +49,7 @@ class Pairs:
 
     def columns(self) -> list[str]:
         """Return the names of the columns that are not None."""
-        return [each.name for each in fields(self) if getattr(self, each.name) is not None]
+        return [field.name for field in fields(self) if getattr(self, field.name) is not None]
 
     def take(self, rows: Sequence[int] | NDArray[np.intp]) -> Self:
         """Return the pairs at these places, in this order."""

@@ -101,24 +101,27 @@ def read_ratings(path: Path, texts: Path, good: float) -> Examples:
     places: dict[tuple[str, str], int] = {}
     nlls: list[list[float]] = []
     ratings: list[tuple[int, str, float]] = []
-    for each in rating_file.read_ratings(path):
-        if each.control or each.score is None:
+    for rating in rating_file.read_ratings(path):
+        if rating.control or rating.score is None:
             continue
-        if not references.get(each.reference, "").strip():
-            raise InputError(f"{path}: reference {each.reference!r} has no text in {texts}; add it")
-        place = places.setdefault((each.reference, each.paraphrase), len(places))
+        if not references.get(rating.reference, "").strip():
+            raise InputError(
+                f"{path}: reference {rating.reference!r} has no text in {texts}; add it"
+            )
+        place = places.setdefault((rating.reference, rating.paraphrase), len(places))
         nlls += [[]] if place == len(nlls) else []
-        nlls[place] += [] if each.nll is None else [each.nll]
-        ratings.append((place, each.annotator, each.score))
+        nlls[place] += [] if rating.nll is None else [rating.nll]
+        ratings.append((place, rating.annotator, rating.score))
     at = np.array([place for place, _, _ in ratings], np.intp)
     scores = np.array([score for _, _, score in ratings])
     counts = np.bincount(at)
     mean = np.bincount(at, scores) / counts
     ranks = _own_ranks(scores, np.array([worker for _, worker, _ in ratings]))
+    mean_nlls = np.array([np.mean(of_pair) if of_pair else np.nan for of_pair in nlls])
     pairs = Pairs(
         [references[reference] for reference, _ in places],
         [candidate for _, candidate in places],
-        forward_nll=_column(np.array([np.mean(each) if each else np.nan for each in nlls])),
+        forward_nll=_column(mean_nlls),
     )
     target = np.bincount(at, ranks) / counts
     enough = mean >= good
@@ -129,13 +132,14 @@ def read_ratings(path: Path, texts: Path, good: float) -> Examples:
 def _own_ranks(scores: Numbers, workers: NDArray[np.str_]) -> Numbers:
     """Return the rank of each rating among its annotator's, between 0 and 1, ties in the middle."""
     ranks = rankdata(scores) / len(scores) if len(scores) else scores
-    found = np.zeros(len(scores))
+    result = np.zeros(len(scores))
     for worker in np.unique(workers):
-        own = workers == worker
-        count = own.sum()
-        mine = rankdata(scores[own]) / (count + 1)
-        found[own] = (count * mine + _SHARED_RATINGS * ranks[own]) / (count + _SHARED_RATINGS)
-    return found
+        rows = workers == worker
+        count = rows.sum()
+        own_ranks = rankdata(scores[rows]) / (count + 1)
+        weighted = count * own_ranks + _SHARED_RATINGS * ranks[rows]
+        result[rows] = weighted / (count + _SHARED_RATINGS)
+    return result
 
 
 def _check_texts(path: Path, line: int, reference: str, paraphrase: str) -> None:

@@ -34,7 +34,7 @@ from workflow_scripts.stages.judge.rated_pairs import nll_of
 
 # Pairs that are judged together; memory does not grow with the files' features.
 _CHUNK = 1024
-# Of English text, about half of the words are function words; of other languages, few look so.
+# About half of the words of English text are function words; in other languages few look so.
 _ENGLISH_SHARE, _ENOUGH_WORDS = 0.15, 20
 
 
@@ -64,19 +64,19 @@ def read_nlls(path: Path) -> Numbers:
     return np.array([nll_of(line, path, number) for number, line in lines], np.float64)
 
 
-def same_length(path: Path, found: int, first: Path, expected: int) -> None:
+def same_length(path: Path, lines: int, first: Path, expected: int) -> None:
     """Check that two files have as many lines.
 
     Raises:
         InputError: they have not.
     """
-    if found != expected:
+    if lines != expected:
         raise InputError(
-            f"{path} has {found} lines, {first} has {expected}; line n of each is of the same pair"
+            f"{path} has {lines} lines, {first} has {expected}; line n of each is of the same pair"
         )
 
 
-def nlls(folder: Path, given: Sequence[str], targets: Sequence[str], device: str) -> Numbers:
+def nlls(folder: Path, sources: Sequence[str], targets: Sequence[str], device: str) -> Numbers:
     """Return the NLLs that a model gives targets; NaN where a side is too long for it.
 
     Raises:
@@ -86,10 +86,10 @@ def nlls(folder: Path, given: Sequence[str], targets: Sequence[str], device: str
     source, target = coders(model, folder, True, None, None)
     ids = (
         (source.encode(left), target.encode(right))
-        for left, right in zip(given, targets, strict=True)
+        for left, right in zip(sources, targets, strict=True)
     )
-    found = np.array(list(score(model, ids)), np.float64)
-    return np.where(np.isfinite(found), found, np.nan)
+    values = np.array(list(score(model, ids)), np.float64)
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def missing(judge: Judge, pairs: Pairs, models: Models) -> Iterator[str]:
@@ -127,9 +127,9 @@ def scores(judge: Judge, pairs: Pairs, models: Models) -> Iterator[float]:
         InputError: too little is known of a pair.
     """
     for start in range(0, len(pairs), _CHUNK):
-        some = pairs.take(range(start, min(start + _CHUNK, len(pairs))))
-        found = compute(some, dict.fromkeys([*judge.features, "words"]), models)
-        probabilities = judge.probability(found, found["words"])
+        chunk = pairs.take(range(start, min(start + _CHUNK, len(pairs))))
+        features = compute(chunk, dict.fromkeys([*judge.features, "words"]), models)
+        probabilities = judge.probability(features, features["words"])
         if np.isnan(probabilities).any():
             line = start + int(np.flatnonzero(np.isnan(probabilities))[0]) + 1
             raise InputError(
@@ -161,11 +161,11 @@ def models_of(judge: Judge, encoder: Path | None, grammar: Path | None, device: 
 
 
 def _encoder(judge: Judge, folder: Path | None, device: str) -> Encoder | None:
-    own = judge.about.get("encoder")
+    wanted = judge.about.get("encoder")
     if folder is None:
-        if own != DEFAULT_ENCODER:
+        if wanted != DEFAULT_ENCODER:
             raise InputError(
-                f"this judge was fitted with the encoder '{(own or {}).get('name')}'; name its "
+                f"this judge was fitted with the encoder '{(wanted or {}).get('name')}'; name its "
                 "folder (--encoder)"
             )
         try:
@@ -173,9 +173,8 @@ def _encoder(judge: Judge, folder: Path | None, device: str) -> Encoder | None:
         except InputError as error:
             print(f"missing encoder: {error}", file=sys.stderr)
             return None
-    if own != DEFAULT_ENCODER and encoder_of(folder)[0].get("weights") != (own or {}).get(
-        "weights"
-    ):
+    weights = (wanted or {}).get("weights")
+    if wanted != DEFAULT_ENCODER and encoder_of(folder)[0].get("weights") != weights:
         raise InputError(f"{folder} is not the encoder that the judge was fitted with; name that")
     return load_encoder(folder, device)
 
@@ -222,8 +221,8 @@ def main(argv: list[str] | None = None) -> None:
             "its scores mean little here (docs/judge.md)",
             file=sys.stderr,
         )
-    for each in scores(judge, pairs, models):
-        print(f"{each:.6f}")
+    for value in scores(judge, pairs, models):
+        print(f"{value:.6f}")
 
 
 def _pairs(arguments: argparse.Namespace, device: str) -> Pairs:
@@ -239,22 +238,22 @@ def _pairs(arguments: argparse.Namespace, device: str) -> Pairs:
     if arguments.sources is not None:
         sources = read_texts(arguments.sources)
         same_length(arguments.sources, len(sources), arguments.references, len(references))
-    given: dict[str, Numbers | None] = {"forward_nll": None, "backward_nll": None}
-    for column in given:
+    columns: dict[str, Numbers | None] = {"forward_nll": None, "backward_nll": None}
+    for column in columns:
         path = getattr(arguments, column)
         if path is not None:
-            given[column] = values = read_nlls(path)
+            columns[column] = values = read_nlls(path)
             same_length(path, len(values), arguments.references, len(references))
     if sources is not None and arguments.forward is not None:
-        given["forward_nll"] = nlls(arguments.forward, sources, paraphrases, device)
+        columns["forward_nll"] = nlls(arguments.forward, sources, paraphrases, device)
     if sources is not None and arguments.backward is not None:
-        given["backward_nll"] = nlls(arguments.backward, paraphrases, sources, device)
+        columns["backward_nll"] = nlls(arguments.backward, paraphrases, sources, device)
     return Pairs(
         references,
         paraphrases,
         sources,
-        forward_nll=given["forward_nll"],
-        backward_nll=given["backward_nll"],
+        forward_nll=columns["forward_nll"],
+        backward_nll=columns["backward_nll"],
     )
 
 

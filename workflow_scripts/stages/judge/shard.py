@@ -114,13 +114,13 @@ def judge_stream(
     """
     rows, scores = iter(rows), None if own is None else iter(own)
     while window := list(islice(rows, WINDOW)):
-        mine = None if scores is None else own_scores(window, scores)
-        if mine is not None and len(mine) < len(window):
+        of_window = None if scores is None else own_scores(window, scores)
+        if of_window is not None and len(of_window) < len(window):
             raise InputError(
                 "judge: the scores of the references are of other references; score again "
                 "(snakemake --forcerun score)"
             )
-        yield from judge_rows(window, mine, bench)
+        yield from judge_rows(window, of_window, bench)
 
 
 def own_scores(
@@ -132,7 +132,7 @@ def own_scores(
     """
     own = []
     for row in window:
-        score = next((each for each in scores if each["id"] == row["id"]), None)
+        score = next((entry for entry in scores if entry["id"] == row["id"]), None)
         if score is None:
             break
         own.append(score)
@@ -160,7 +160,7 @@ def judge_shard(input_path: Path, references_path: Path | None, output: Path, be
             yield judgment
             total["candidates"] += len(row["candidates"])
             total["to_judge"] += len(to_judge(row, bench.max_sum))
-            total["judged"] += sum(each is not None for each in judgment["probabilities"])
+            total["judged"] += sum(value is not None for value in judgment["probabilities"])
         if total["to_judge"] and not total["judged"]:
             raise InputError(
                 f"{input_path}: the judge knows too little of all {total['to_judge']:,} candidates "

@@ -25,7 +25,7 @@ from workflow_scripts.stages.judge.checks import problems
 # No name of a system has a dash.
 GRAMMAR, FITTED = "run-grammar", "-fitted"
 # The keys of a judge that name the files it is fitted to.
-_GIVEN = ("labels", "ratings", "reference_texts")
+_JUDGMENTS = ("labels", "ratings", "reference_texts")
 # The models that score labelled pairs, with what they tell.
 _SCORERS = {
     "forward": ("forward_nll", "reference_forward_nll", *judges.FORCED),
@@ -36,8 +36,8 @@ _SCORERS = {
 def fitted_units(config: Config, system: str) -> list[Unit]:
     """Return the unit of the judge of a system, if it is fitted in the run."""
     name = judges.judge_of(config, system)
-    own = name is not None and judges.is_own(config["judges"][name])
-    return [("judge", f"{name}{FITTED}")] if own else []
+    is_own = name is not None and judges.is_own(config["judges"][name])
+    return [("judge", f"{name}{FITTED}")] if is_own else []
 
 
 class Judge(Stage):
@@ -62,7 +62,7 @@ class Judge(Stage):
     def fitted(self) -> dict[str, str]:
         """The judges that the run fits, by their instances."""
         return {
-            f"{name}{FITTED}": name for name, each in self.blocks.items() if judges.is_own(each)
+            f"{name}{FITTED}": name for name, block in self.blocks.items() if judges.is_own(block)
         }
 
     def instances(self) -> list[str | None]:
@@ -81,10 +81,10 @@ class Judge(Stage):
         if instance in self.fitted:
             roles = [role for role, nlls in _SCORERS.items() if not needs.isdisjoint(nlls)]
             return [*models.values(), *(("train", role) for role in roles)]
-        own = [("score", "references")] if not needs.isdisjoint(REFERENCE_NLLS) else []
+        scores = [("score", "references")] if not needs.isdisjoint(REFERENCE_NLLS) else []
         decoder = [("train", "forward")] if self.forced(instance) else []
         fitted = fitted_units(self.config, instance)
-        return [("score", instance), *own, *fitted, *models.values(), *decoder]
+        return [("score", instance), *scores, *fitted, *models.values(), *decoder]
 
     def models(self, instance: str) -> dict[str, Unit]:
         """Return the units that the features of a judge or a system need, by what they are."""
@@ -132,8 +132,8 @@ class Judge(Stage):
             "precision": self.config["compute"]["precision"],
         }
         if instance in self.fitted:
-            given = {**self._given(block), "good": filled(block, "judge")["good"]}
-            return {**settings, **given, "seed": self.config["seed"]}
+            judgments = {**self._judgment_files(block), "good": filled(block, "judge")["good"]}
+            return {**settings, **judgments, "seed": self.config["seed"]}
         keep = self.config["systems"][instance]["select"]["keep"]
         # Left out where there is none: the names of existing folders follow from the settings.
         rewritten = {"rewritten": True} if written_by_rewriter(self.config, instance) else {}
@@ -144,8 +144,8 @@ class Judge(Stage):
         if instance == GRAMMAR:
             return settings
         block, hashes = self._block(instance), self.inputs(instance)
-        given = self._given(block) if instance in self.fitted else {}
-        content = {**settings, **{key: hashes[path] for key, path in given.items()}}
+        judgments = self._judgment_files(block) if instance in self.fitted else {}
+        content = {**settings, **{key: hashes[path] for key, path in judgments.items()}}
         if files := self._encoder_files(instance):
             content["encoder"] = {name: hashes[path] for name, path in files.items()}
         elif "record" in (settings["encoder"] or {}):  # the revision stands for all files
@@ -156,10 +156,10 @@ class Judge(Stage):
         if instance == GRAMMAR:
             return {}
         where = f"judges.{self._name(instance)}"
-        given = self._given(self._block(instance)) if instance in self.fitted else {}
-        files = {path: f"{where}.{key}" for key, path in given.items()}
-        own = self._encoder_files(instance).values()
-        files |= dict.fromkeys(own, f"{where}.encoder.folder")
+        judgments = self._judgment_files(self._block(instance)) if instance in self.fitted else {}
+        files = {path: f"{where}.{key}" for key, path in judgments.items()}
+        paths = self._encoder_files(instance).values()
+        files |= dict.fromkeys(paths, f"{where}.encoder.folder")
         return {path: self.sha256(path, key) for path, key in files.items()}
 
     def outside(self, instance: str) -> list[str]:
@@ -202,17 +202,17 @@ class Judge(Stage):
 
     def shard_job(self, at: Wildcards) -> Job:
         """Return the job that judges the candidates of a shard."""
-        system, own = at.system, ("score", "references")
+        system, references = at.system, ("score", "references")
         scored = {"scored": ("score", system)}
-        if own in self.reads(system):
-            scored["references"] = own
+        if references in self.reads(system):
+            scored["references"] = references
         reads = {key: self.file(unit, f"{at.shard}.parquet") for key, unit in scored.items()}
         for unit in fitted_units(self.config, system):
             reads["judge"] = self.file(unit, "judge.json")
         return self._judging_job("judge.shard", system, reads)
 
     def _judging_job(self, command: str, instance: str, reads: dict[str, str]) -> Job:
-        """Return a job that reads the models of a judge's features besides."""
+        """Return a job that also reads the models of a judge's features."""
         names = {"words": "words.txt", "grammar": "model.json"}
         models = {key: self.file(unit, names[key]) for key, unit in self.models(instance).items()}
         record = self.hub_record(instance)
@@ -238,10 +238,10 @@ class Judge(Stage):
     def _block(self, instance: str) -> dict[str, Any]:
         return self.blocks[self._name(instance)]
 
-    def _given(self, block: dict[str, Any]) -> dict[str, str]:
+    def _judgment_files(self, block: dict[str, Any]) -> dict[str, str]:
         """Return where the user's files are that a judge is fitted to, by their keys."""
-        given = {key: block[key] for key in _GIVEN if key in block}
-        return dict(zip(given, selection.located(self.config, list(given.values())), strict=True))
+        files = {key: block[key] for key in _JUDGMENTS if key in block}
+        return dict(zip(files, selection.located(self.config, list(files.values())), strict=True))
 
     def _encoder(self, block: dict[str, Any]) -> dict[str, Any] | None:
         """Return the settings of a judge's encoder; None if it needs none."""
@@ -258,8 +258,8 @@ class Judge(Stage):
         return encoder_blocks.own_files(block.get("encoder"), self.config, where)
 
     def _shipped(self, instance: str) -> list[Path]:
-        """Return what ships with Paraloom of what a unit reads."""
+        """Return the files that a unit reads and that ship with Paraloom."""
         block = self._block(instance)
-        own = instance in self.fitted or judges.is_own(block)
+        is_own = instance in self.fitted or judges.is_own(block)
         grammar = judges.GRAMMAR_MODEL in judges.needs(block) and not judges.own_grammar(block)
-        return [*([] if own else [judges.SHIPPED]), *([judges.GRAMMAR] if grammar else [])]
+        return [*([] if is_own else [judges.SHIPPED]), *([judges.GRAMMAR] if grammar else [])]

@@ -22,7 +22,7 @@ Weights = NDArray[np.float32]
 # How much the prior falls with the distance from the diagonal, and the share of words without a
 # partner: both as in fast_align (Dyer et al., 2013).
 TENSION, NULL = 4.0, 0.08
-# A word's counts are added to by so many without a partner: rare words are sure of nothing.
+# This many counts without a partner are added to those of a word: rare words are sure of nothing.
 DOUBT = 1.0
 ITERATIONS = 5
 # Links less probable than this, in both directions together, are not set.
@@ -61,7 +61,7 @@ class Cells(NamedTuple):
 
 
 class Table:
-    """How often words are expected to be aligned, without their like.
+    """How often words are expected to be aligned with other words.
 
     Attributes:
         keys: two words each, as `word_pair` has them, in rising order.
@@ -151,11 +151,11 @@ def cells(pairs: Pairs, links: Links) -> Cells:
     )
 
 
-def joined(some: list[Cells]) -> Cells:
+def joined(parts: list[Cells]) -> Cells:
     """Return the cells of several batches as those of one."""
     start = dict.fromkeys(("pair", "row", "column"), 0)
     moved = []
-    for part in some:
+    for part in parts:
         moved.append(part._replace(**{name: getattr(part, name) + start[name] for name in start}))
         for name in start:
             start[name] += int(getattr(part, name).max(initial=-1)) + 1

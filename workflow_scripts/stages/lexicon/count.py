@@ -83,7 +83,7 @@ def write_counts(
     pairs = Input(training_sets, TrainingPairRow).count()
     shard = int(output.stem)
     first, last = (pairs * place // shards for place in (shard, shard + 1))
-    files = [output.with_name(f"{output.stem}{each}.parquet") for each in (ACROSS, WITHIN)]
+    files = [output.with_name(f"{output.stem}{suffix}.parquet") for suffix in (ACROSS, WITHIN)]
     read = used = 0
     with ExitStack() as stack:
         phrases, apart, together = (
@@ -93,12 +93,12 @@ def write_counts(
         texts = read_texts(training_sets, first, last)
         for batch in progress(texts, last - first, f"pairs {output.stem}", rows_of):
             every = encoded(batch, numbers.tokens)
-            kept = [each for each in every if not too_long(each, config["max_tokens"])]
-            read, used = read + len(every), used + len(kept)
-            for some in batches(kept):
-                found = phrase_pairs(some, aligned(some, table), config["max_words"])
-                phrases.add(counted(found))
-                sides = tuple(map(distinct, some))
+            usable = [pair for pair in every if not too_long(pair, config["max_tokens"])]
+            read, used = read + len(every), used + len(usable)
+            for alike in batches(usable):
+                extracted = phrase_pairs(alike, aligned(alike, table), config["max_words"])
+                phrases.add(counted(extracted))
+                sides = tuple(map(distinct, alike))
                 apart.add(across(*sides))
                 for side in sides:
                     together.add(inside(side))

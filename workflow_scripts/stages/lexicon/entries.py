@@ -67,7 +67,7 @@ class Entries(NamedTuple):
     within: Figures
 
 
-def kept(block: Block, least: int) -> NDArray[np.bool_]:
+def are_entries(block: Block, least: int) -> NDArray[np.bool_]:
     """Return which rows of counted pairs of phrases become entries.
 
     They came `least` times, and begin and end with other words: two phrases that share a word at
@@ -108,9 +108,9 @@ def looked_up(blocks: Iterator[Block], keys: NDArray[np.int64]) -> NDArray[np.in
 
 
 def candidates(phrases: Blocks, least: int) -> Block:
-    """Return the counted pairs of phrases that are `kept`, shape (pairs, 3)."""
-    some = [np.zeros((0, 3), np.int64), *(block[kept(block, least)] for block in phrases())]
-    return np.concatenate(some)
+    """Return the counted pairs of phrases that `are_entries`, shape (pairs, 3)."""
+    empty = np.zeros((0, 3), np.int64)
+    return np.concatenate([empty, *(block[are_entries(block, least)] for block in phrases())])
 
 
 def entries(
@@ -294,9 +294,9 @@ def write_entries(
         gzip_writer(files[2]) as ppdb,
     ):
         tsv.write("\t".join(_NAMES) + "\n")
-        for some in columns(lexicon, known.words, parts):
-            table.write_columns(some)
-            rows = pa.table({name: some[name] for name in _NAMES}).to_pylist()
+        for chunk in columns(lexicon, known.words, parts):
+            table.write_columns(chunk)
+            rows = pa.table({name: chunk[name] for name in _NAMES}).to_pylist()
             tsv.writelines(f"{tsv_line(row)}\n" for row in rows)
             ppdb.writelines(f"{ppdb_line(row)}\n" for row in rows)
     figures = {

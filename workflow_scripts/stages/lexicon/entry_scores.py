@@ -8,7 +8,7 @@ Figures = NDArray[np.float64]
 
 # Added to counts of sentences, so that rare ones are sure of nothing.
 DOUBT = 1.0
-# Added to how often a phrase is aligned, as if it had been aligned with others so many times more.
+# Added to how often a phrase is aligned, as if it had been aligned with others that often.
 SCORE_DOUBT = 20.0
 
 

@@ -48,7 +48,6 @@ from workflow_scripts.stages.lexicon.measures_precision import (
     ranked,
     wordnet_resource,
 )
-from workflow_scripts.stages.lexicon.measures_results import LEXICON, MEASURES
 from workflow_scripts.stages.lexicon.measures_similarity import (
     Numbers,
     chance,
@@ -59,8 +58,9 @@ from workflow_scripts.stages.lexicon.measures_similarity import (
 )
 from workflow_scripts.stages.lexicon.measures_testbed import Synonyms, exact, occurring
 from workflow_scripts.stages.lexicon.measures_wordnet import WordNet
+from workflow_scripts.stages.lexicon.results import LEXICON, MEASURES
 
-# Entries of the lexicon that are drawn for people to read, from among so many of the best.
+# How many entries are drawn for people to read, and from how many of the best.
 _READ, _AMONG = 50, CUTS[1:]
 _SIDES = ("reference", "paraphrase")
 
@@ -144,10 +144,10 @@ def rankers(
         LEXICON: [unordered(lexicon, of_set) for of_set in pairs],
         "chance": [chance(of_set, seed) for of_set in pairs],
     }
-    for one in lists:
-        rank = unordered if one.scored else listed
-        _require_new(one.name, numbers)
-        numbers[one.name] = [rank(one.scores, of_set) for of_set in pairs]
+    for listing in lists:
+        rank = unordered if listing.scored else listed
+        _require_new(listing.name, numbers)
+        numbers[listing.name] = [rank(listing.scores, of_set) for of_set in pairs]
     for name, of_words in vectors:
         _require_new(name, numbers)
         numbers[name] = [cosine_of(of_words, of_set) for of_set in pairs]

@@ -85,11 +85,11 @@ def _word_pairs(path: Path) -> WordPairs:
                 "three with tabs between"
             ) from error
         rows.append(((first.lower(), second.lower()), value))
-    different = [row for row in rows if row[0][0] != row[0][1]]
-    if len(different) < 2:
-        raise InputError(f"{path}: {len(different)} pairs of two words; take the file away")
-    pairs, scores = zip(*different, strict=True)
-    return WordPairs(path.stem, pairs, scores, len(rows) - len(different))
+    distinct = [row for row in rows if row[0][0] != row[0][1]]
+    if len(distinct) < 2:
+        raise InputError(f"{path}: {len(distinct)} pairs of two words; take the file away")
+    pairs, scores = zip(*distinct, strict=True)
+    return WordPairs(path.stem, pairs, scores, len(rows) - len(distinct))
 
 
 def _names_column(text: str) -> bool:
@@ -185,7 +185,7 @@ def read_antonyms(paths: Iterable[Path]) -> set[frozenset[str]]:
     """
     pairs = set()
     for path in paths:
-        own = set()
+        of_file = set()
         for number, line in enumerate(read_lines(path), start=1):
             words = line.lower().split()
             if words and len(words) != 2:
@@ -194,8 +194,8 @@ def read_antonyms(paths: Iterable[Path]) -> set[frozenset[str]]:
                     "blank between"
                 )
             if words:
-                own.add(frozenset(words))
-        if not own:
+                of_file.add(frozenset(words))
+        if not of_file:
             raise InputError(f"{path}: no antonyms in it; name another file")
-        pairs |= own
+        pairs |= of_file
     return pairs

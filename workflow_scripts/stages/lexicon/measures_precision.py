@@ -75,11 +75,11 @@ class Best:
     def __init__(self, knows: Callable[[str], bool] | None = None) -> None:
         self._knows = knows
         # Keys of a dict: in the order in which they came, each once.
-        self._found: dict[str, dict[Pair, None]] = {kind: {} for kind in (ALL, *LENGTHS)}
+        self._entries: dict[str, dict[Pair, None]] = {group: {} for group in (ALL, *LENGTHS)}
 
     def add(self, pair: Pair) -> None:
         """Take the next entry; they come best first, and one that comes again does not count."""
-        kinds = [self._found[ALL], self._found.setdefault(length(pair), {})]
+        kinds = [self._entries[ALL], self._entries.setdefault(length(pair), {})]
         wanted = [entries for entries in kinds if len(entries) < CUTS[-1]]
         if wanted and (self._knows is None or self._knows(pair[0])):
             for entries in wanted:
@@ -87,7 +87,7 @@ class Best:
 
     def entries(self, kind: str = ALL) -> list[Pair]:
         """Return the entries of a length, or all, best first."""
-        return [*self._found[kind]]
+        return [*self._entries[kind]]
 
 
 def cuts(entries: Sequence[Pair]) -> list[int]:

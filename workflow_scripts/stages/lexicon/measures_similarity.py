@@ -29,12 +29,12 @@ def unordered(scores: Mapping[Pair, float], pairs: Iterable[Pair]) -> Numbers:
 
     Where both directions have one, their mean counts; else that of the one that has.
     """
-    numbers = []
+    means = []
     for first, second in pairs:
         both = [scores.get((first, second)), scores.get((second, first))]
         known = [score for score in both if score is not None]
-        numbers.append(sum(known) / len(known) if known else np.nan)
-    return np.array(numbers, np.float64)
+        means.append(sum(known) / len(known) if known else np.nan)
+    return np.array(means, np.float64)
 
 
 def listed(scores: Mapping[Pair, float], pairs: Iterable[Pair]) -> Numbers:
@@ -107,7 +107,7 @@ def spearman(gold: Numbers, numbers: Numbers, samples: int, seed: int) -> dict[s
     for start in range(0, samples, _CHUNK):
         places = random.integers(count, size=(min(_CHUNK, samples - start), count))
         # A pair's rank in a sample depends on what else is drawn.
-        of_sample = [rankdata(side[places], axis=1) for side in ranks]
+        of_sample = [rankdata(of_side[places], axis=1) for of_side in ranks]
         drawn.append(_pearson(of_sample[0], of_sample[1]))
     values = np.concatenate(drawn)
     bounds = interval(values[~np.isnan(values)]) if not np.isnan(values).all() else None

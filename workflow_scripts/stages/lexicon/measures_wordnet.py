@@ -105,7 +105,7 @@ class WordNet:
                     "again"
                 ) from error
             words[synset] = names
-            opposites += [(synset, *antonym) for antonym in opposed]
+            opposites += [(synset, *relation) for relation in opposed]
             if general:
                 self._hypernyms[synset] = general
             for name in names:

@@ -8,7 +8,7 @@ from workflow_scripts.plan.catalogues import lexicon_measures
 from workflow_scripts.plan.catalogues.lexicons import lexicon, lexicon_training_sets, lexicons
 from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
-from workflow_scripts.plan.stage import Stage
+from workflow_scripts.plan.stage import Stage, name_and_part
 from workflow_scripts.stages.embed.stage import tested_embeddings
 from workflow_scripts.stages.lexicon.checks import problems
 from workflow_scripts.stages.syntax.parser_files import TAGGING, parser_files
@@ -17,6 +17,7 @@ from workflow_scripts.stages.syntax.parser_files import TAGGING, parser_files
 WORDS, COUNTS, TAGS = "-words", "-counts", "-tags"
 # A unit of a lexicon that is measured (docs/lexicon.md).
 MEASURES = "-measures"
+_REPORT = "workflow_scripts.stages.lexicon.report"
 
 
 class Lexicon(Stage):
@@ -79,8 +80,8 @@ class Lexicon(Stage):
         return self.config["shards"]["early"] if name_and_part(instance)[1] == COUNTS else 0
 
     def records(self, instance: str) -> list[str]:
-        own = {WORDS: ["words"], COUNTS: [], TAGS: ["tags"], "": ["lexicon"]}
-        return {**own, MEASURES: ["sample"]}[name_and_part(instance)[1]]
+        records = {WORDS: ["words"], COUNTS: [], TAGS: ["tags"], "": ["lexicon"]}
+        return {**records, MEASURES: ["sample"]}[name_and_part(instance)[1]]
 
     def files(self, instance: str) -> list[str]:
         shards = [
@@ -104,21 +105,19 @@ class Lexicon(Stage):
         }
 
     def sections(self) -> dict[int, str]:
-        own = {78: "workflow_scripts.stages.lexicon.report:lexicons"}
-        module = "workflow_scripts.stages.lexicon.measures_report"
-        return own | ({79: f"{module}:measures_of_lexicons"} if self._measured() else {})
+        sections = {78: f"{_REPORT}:lexicons"}
+        return sections | ({79: f"{_REPORT}:measures_of_lexicons"} if self._measured() else {})
 
     def tables(self) -> dict[str, str]:
         names = ("lexicons",) if lexicons(self.config) else ()
-        own = {name: f"workflow_scripts.stages.lexicon.report:{name}_table" for name in names}
+        tables = {name: f"{_REPORT}:{name}_table" for name in names}
         measures = (
             "word_similarity",
             "lexicon_precision",
             "lexicon_antonyms",
             *(("lexicon_synonyms",) if lexicon_measures.on_testbed(self.config) else ()),
         )
-        module = "workflow_scripts.stages.lexicon.measures_report"
-        return own | {name: f"{module}:{name}" for name in measures if self._measured()}
+        return tables | {name: f"{_REPORT}:{name}" for name in measures if self._measured()}
 
     def settings(self, instance: str) -> dict[str, Any]:
         name, part = name_and_part(instance)
@@ -241,9 +240,3 @@ class Lexicon(Stage):
         """Return the files of the training sets that a lexicon is made of."""
         units = self.reads(f"{name}{WORDS}")
         return [self.file(unit, "pairs.parquet") for unit in units]
-
-
-def name_and_part(instance: str) -> tuple[str, str]:
-    """Return the lexicon of an instance, and which of its units it is: WORDS, or "" for itself."""
-    name, dash, part = instance.partition("-")
-    return name, dash + part

@@ -30,7 +30,7 @@ UNKNOWN, OTHER = 1 << WORD_BITS, 1 << 29
 PAD = (-1, -2)
 # Pairs that are worked on at once.
 BATCH = 4096
-# Beyond so many strings their tokens are forgotten; memory stays flat.
+# At most this many strings are remembered with their tokens; memory stays flat.
 _CAPACITY = 500_000
 
 
@@ -63,10 +63,10 @@ class Tokens(dict[str, list[int]]):
         self._number = number
 
     def __missing__(self, string: str) -> list[int]:
-        found = [self._number(token) for token in words_and_punctuation(string)]
+        numbers = [self._number(token) for token in words_and_punctuation(string)]
         if len(self) < _CAPACITY:
-            self[string] = found
-        return found
+            self[string] = numbers
+        return numbers
 
     def of(self, sentence: str) -> list[int]:
         """Return the numbers of a sentence's tokens."""
@@ -106,18 +106,18 @@ def too_long(pair: tuple[list[int], list[int]], most: int) -> bool:
 def padded(sentences: Sequence[Sequence[int]], pad: int) -> Ids:
     """Return sentences as rows of one width."""
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-    found = np.full((len(sentences), max(1, int(lengths.max(initial=0)))), pad, np.int32)
-    places = np.arange(found.shape[1])[None, :] < lengths[:, None]
-    found[places] = [number for sentence in sentences for number in sentence]
-    return found
+    rows = np.full((len(sentences), max(1, int(lengths.max(initial=0)))), pad, np.int32)
+    places = np.arange(rows.shape[1])[None, :] < lengths[:, None]
+    rows[places] = [number for sentence in sentences for number in sentence]
+    return rows
 
 
 def batches(pairs: Sequence[tuple[list[int], list[int]]]) -> Iterator[Pairs]:
     """Yield pairs in batches in which all have about the same length."""
-    order = sorted(range(len(pairs)), key=lambda each: max(map(len, pairs[each])))
+    order = sorted(range(len(pairs)), key=lambda index: max(map(len, pairs[index])))
     for start in range(0, len(order), BATCH):
-        some = [pairs[each] for each in order[start : start + BATCH]]
-        yield Pairs(*(padded([pair[side] for pair in some], PAD[side]) for side in (0, 1)))
+        batch = [pairs[index] for index in order[start : start + BATCH]]
+        yield Pairs(*(padded([pair[side] for pair in batch], PAD[side]) for side in (0, 1)))
 
 
 def read_texts(sets: list[Path], first: int, last: int) -> Iterator[pa.RecordBatch]:

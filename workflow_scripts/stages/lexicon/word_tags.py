@@ -72,11 +72,11 @@ def write_tags(
             for sentence in (row["reference"], row["paraphrase"]):
                 parts.add(tagger.tags(sentence))
                 tagged += 1
-    found = parts.most_frequent()
+    tags = parts.most_frequent()
     with TableWriter(output, LexiconTagRow) as writer:
-        for word, part in found.items():
+        for word, part in tags.items():
             writer.write({"word": word, "tag": part})
-    write_record(output, total, total, {}, {"sentences": tagged, "tagged": len(found)})
+    write_record(output, total, total, {}, {"sentences": tagged, "tagged": len(tags)})
 
 
 main = command(write_tags)

@@ -32,7 +32,7 @@ from workflow_scripts.stages.lexicon.texts import (
 )
 
 _ROWS = 1 << 16
-# Of the sample, which are numbered at once: two of each pair.
+# Sentences of the sample that are numbered at once, two of each pair.
 _SENTENCES = 1 << 15
 
 
@@ -53,13 +53,13 @@ class Vocabulary:
         """Count the tokens of some pairs, which `tokens` made; a reference comes first."""
         size = len(self._numbers)
         sentences = [sentence for pair in pairs for sentence in pair]
-        flat = np.array([number for each in sentences for number in each], np.int64)
-        owners = np.repeat(np.arange(len(sentences)), [len(each) for each in sentences])
+        flat = np.array([number for sentence in sentences for number in sentence], np.int64)
+        owners = np.repeat(np.arange(len(sentences)), [len(sentence) for sentence in sentences])
         owners, once = np.divmod(np.unique(owners * size + flat), max(1, size))
         more = size - len(self._tokens)
 
-        def added(counts: NDArray[np.int64], found: NDArray[np.int64]) -> NDArray[np.int64]:
-            return np.pad(counts, (0, more)) + np.bincount(found, minlength=size)
+        def added(counts: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+            return np.pad(counts, (0, more)) + np.bincount(numbers, minlength=size)
 
         self._tokens = added(self._tokens, flat)
         self._sentences = added(self._sentences, once)
@@ -116,7 +116,9 @@ class Sample:
             words: known ones.
         """
         of_batches = [
-            cells(each, same_words(each)) for some in self._parts(numbers) for each in batches(some)
+            cells(batch, same_words(batch))
+            for part in self._parts(numbers)
+            for batch in batches(part)
         ]
         return learnt(joined(of_batches), words)
 
@@ -147,18 +149,18 @@ def write_words(config: dict[str, Any], training_sets: list[Path], output: Path)
     vocabulary, sample = Vocabulary(), Sample()
     read = used = sampled = 0
     for batch in progress(read_texts(training_sets, 0, pairs), pairs, "words", rows_of):
-        kept = []
+        usable = []
         for pair in encoded(batch, vocabulary.tokens):
             # Spread evenly over all pairs; all of them, if they are not more.
             drawn = (read + 1) * config["sample"] // pairs > read * config["sample"] // pairs
             read += 1
             if not too_long(pair, config["max_tokens"]):
-                kept.append(pair)
+                usable.append(pair)
                 if drawn:
                     sample.add(pair)
                     sampled += 1
-        used += len(kept)
-        vocabulary.add(kept)
+        used += len(usable)
+        vocabulary.add(usable)
     if not sampled:
         raise InputError(
             f"none of {read:,} pairs that were looked at has {config['max_tokens']} tokens or "

@@ -53,7 +53,7 @@ def about(facts: dict[str, Any], pairs: dict[str, Any]) -> dict[str, Any]:
 def take_table(facts: dict[str, Any], table: Path, output: Path) -> dict[str, Any]:
     """Copy the table of templates into a model folder; return what is said of a rewriter with it.
 
-    Added are the numbers of templates and of the training examples that have them, and the labels.
+    It adds the numbers of templates and of the training examples that have them, and the labels.
     Pairs of equal templates, or without a tree, count as left out.
 
     Args:

@@ -15,7 +15,7 @@ from workflow_scripts.plan.catalogues.rewriters import (
     rewriter_training_sets,
     rewriters,
 )
-from workflow_scripts.plan.catalogues.training_sets import sources
+from workflow_scripts.plan.catalogues.training_sets import known_entries, problems_of_entries
 from workflow_scripts.plan.config import Config, unknown_names
 from workflow_scripts.plan.schema import filled
 
@@ -33,24 +33,9 @@ def problems(config: Config) -> Iterator[str]:
 
 def _rewriter_problems(name: str, config: Config) -> Iterator[str]:
     where, block = f"rewriters.{name}", rewriter(config, name)
-    known = [each for each in block["training_sets"] if each in config["run"]["training_sets"]]
-    for entry in block["training_sets"]:
-        if entry not in known:
-            yield f"{where}.training_sets: '{entry}' is not among run.training_sets"
-    known = [each for each in known if each in config["training_sets"]]
-    for entry in known:
-        if filled(config["training_sets"][entry], "training_set")["grid"]:
-            yield (
-                f"{where}.training_sets: '{entry}' has a grid, of which there is more than one "
-                "training set; make an entry without"
-            )
-    having = {
-        system for entry in known for system in sources(config["training_sets"][entry], config)
-    }
-    for system in block["systems"] or []:
-        if known and system not in having:
-            yield f"{where}.systems: none of its training sets is of '{system}'"
-    if known and not block["systems"] and not rewriter_training_sets(config, name):
+    yield from problems_of_entries(where, block, config)
+    every_system = known_entries(block, config) and not block["systems"]
+    if every_system and not rewriter_training_sets(config, name):
         yield f"{where}.systems: a rewriter writes all systems of its training sets"
     yield from _template_problems(where, name, config)
     yield from _model_problems(where, name, config)

@@ -1,8 +1,8 @@
 """How well a rewriter follows templates, next to the same model without them.
 
-A paraphrase meets a template if the top two levels of its parse are the template. Asked for are, on
-held-out pairs, the template of the pair's target (Iyyer et al., 2018, test so), and each of the
-most frequent templates.
+A paraphrase meets a template if the top two levels of its parse are the template. On held-out pairs
+the rewriter is asked for the template of the pair's target (Iyyer et al., 2018, test so), and for
+each of the most frequent templates.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -112,8 +112,8 @@ def questions(pairs: Iterable[Parsed], frequent: Sequence[Template]) -> Iterator
         if sentence in seen:
             continue
         seen.add(sentence)
-        for each in frequent:
-            asked = each.template
+        for entry in frequent:
+            asked = entry.template
             yield Question(FREQUENT, identifier, sentence, own, asked, asked)
             yield Question(FREQUENT_FREE, identifier, sentence, own, asked, None)
 
@@ -206,8 +206,8 @@ def _measures(chosen: Sequence[Answer], scores: Scores, samples: int, seed: int)
         [
             [
                 len(group),
-                sum(each.met for each in group),
-                sum(each.met_best for each in group),
+                sum(answer.met for answer in group),
+                sum(answer.met_best for answer in group),
             ]
             for group in groups
         ],
@@ -216,14 +216,14 @@ def _measures(chosen: Sequence[Answer], scores: Scores, samples: int, seed: int)
     drawn = np.concatenate(list(resampled(blocks, samples, seed)))
     shares = 100 * blocks.sum(0)[1:] / blocks.sum(0)[0]
     intervals = [interval(100 * drawn[:, place] / drawn[:, 0]) for place in (1, 2)]
-    outputs = [each.first for each in chosen]
-    texts = [{each.first.text for each in group if each.first} for group in groups]
-    copies = sum(_is_copy(each) for each in chosen)
+    outputs = [answer.first for answer in chosen]
+    texts = [{answer.first.text for answer in group if answer.first} for group in groups]
+    copies = sum(_is_copy(answer) for answer in chosen)
     return {
         "answers": len(chosen),
         "sentences": len(groups),
         "without_output": outputs.count(None),
-        "without_tree": sum(each is not None and each.template is None for each in outputs),
+        "without_tree": sum(output is not None and output.template is None for output in outputs),
         "met": _round(shares[0]),
         "met_interval": intervals[0],
         "met_best": _round(shares[1]),
@@ -237,8 +237,8 @@ def _measures(chosen: Sequence[Answer], scores: Scores, samples: int, seed: int)
 def _score(
     chosen: Sequence[Answer], scores: Scores, name: str
 ) -> Iterator[tuple[str, float | None]]:
-    yield name, _mean(scores.of(name, each.question, each.first) for each in chosen)
-    best = [(each.met_best, scores.of(name, each.question, each.best)) for each in chosen]
+    yield name, _mean(scores.of(name, answer.question, answer.first) for answer in chosen)
+    best = [(answer.met_best, scores.of(name, answer.question, answer.best)) for answer in chosen]
     yield f"{name}_best", _mean(value for _, value in best)
     yield f"{name}_where_met", _mean(value for met, value in best if met)
 

@@ -185,7 +185,7 @@ def _plural(word: str) -> str:
 
 
 def _third_person(word: str) -> str | None:
-    """Return "goes" of "go"; None of what is no verb, or also a word that joins verbs."""
+    """Return "goes" for "go"; None for what is no verb, or also a word that joins verbs."""
     readings = getAllLemmas(word)
     if word in _MODALS or word in readings.get("AUX", ()) or word not in readings.get("VERB", ()):
         return None
@@ -195,7 +195,7 @@ def _third_person(word: str) -> str | None:
 
 
 def _base(word: str, certain: bool) -> str | None:
-    """Return "go" of "goes"; None of other forms, and of what may be a noun unless `certain`."""
+    """Return "go" for "goes"; None for other forms, and for a possible noun unless `certain`."""
     if "VBZ" not in _tags(word) or ("NNS" in _tags(word) and not certain):
         return None
     return getAllLemmas(word, upos="VERB")["VERB"][0]

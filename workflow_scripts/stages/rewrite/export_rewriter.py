@@ -27,13 +27,16 @@ from workflow_scripts.core.version import version
 from workflow_scripts.plan.run.run_folders import run_folder
 from workflow_scripts.stages.catalogue import linked_layout
 from workflow_scripts.stages.release.licences import licence_fields
-from workflow_scripts.stages.rewrite.control_report import RESULTS, SHOWN, read_control
+from workflow_scripts.stages.rewrite import unit_kinds
 from workflow_scripts.stages.rewrite.results import (
     ABOUT,
+    CONTROL,
+    CONTROL_SETTINGS,
     MEASURES,
     PARAPHRASES,
     REPAIR,
     read_about,
+    read_control,
     read_measures,
     read_paraphrases,
     read_repair,
@@ -46,7 +49,7 @@ _RECORD = "model.json"
 _EXAMPLES = 10
 # What rewriter.json tells that changes nothing in the model: the configuration may have changed it
 # since the training.
-_TOLD = ("continued", "licence", "inputs")
+_FACTS = ("continued", "licence", "inputs")
 
 
 def front_matter(about: dict[str, Any], licence: str, kind: str) -> dict[str, Any]:
@@ -97,7 +100,7 @@ def card(
             licence=licence,
             repair=repair,
             control=control,
-            settings=SHOWN,
+            settings=CONTROL_SETTINGS,
             version=version(),
         )
     )
@@ -112,8 +115,8 @@ def unit_folder(run_folder: Path, instance: str) -> Path:
     folder = run_folder / f"rewrite.{instance}"
     # Before it is made, a unit of the run is a link to nothing.
     if not (folder.is_dir() or folder.is_symlink()):
-        found = sorted(path.name for path in run_folder.glob("rewrite.*"))
-        known = [name.removeprefix("rewrite.") for name in found if "-" not in name]
+        names = sorted(path.name for path in run_folder.glob("rewrite.*"))
+        known = [name.removeprefix("rewrite.") for name in names if "-" not in name]
         name = instance.partition("-")[0]
         if name in known:
             raise InputError(f"{folder} is not there; run the stage rewrite to its end first")
@@ -125,14 +128,14 @@ def unit_folder(run_folder: Path, instance: str) -> Path:
     return folder
 
 
-def told(run_folder: Path, name: str) -> dict[str, Any]:
-    """Return what the run's configuration tells of a rewriter, as it is now; see `_TOLD`.
+def facts_of_run(run_folder: Path, name: str) -> dict[str, Any]:
+    """Return what the run's configuration tells of a rewriter, as it is now; see `_FACTS`.
 
     Raises:
         InputError: the configuration is missing, or of another version.
     """
     about = linked_layout(run_folder).settings(("rewrite", name))["about"]
-    return {key: about[key] for key in _TOLD if key in about}
+    return {key: about[key] for key in _FACTS if key in about}
 
 
 def _tell(folder: Path, about: dict[str, Any]) -> None:
@@ -160,13 +163,13 @@ def export(run_folder: Path, name: str, output: Path, licence: str | None = None
     if output.exists() or output.is_symlink():
         raise InputError(f"{output} is there already; remove it, or name another folder")
     folder = unit_folder(run_folder, name)
-    measured = unit_folder(run_folder, f"{name}-measures")
+    measured = unit_folder(run_folder, f"{name}{unit_kinds.MEASURES}")
     files = [folder / file for file in verify(folder / _RECORD)["files"]]
-    about, measures = read_about(folder) | told(run_folder, name), read_measures(measured)
+    about, measures = read_about(folder) | facts_of_run(run_folder, name), read_measures(measured)
     examples = list(islice(read_paraphrases(measured), _EXAMPLES))
     repair = None
     if about["noise"] is not None:
-        repaired = unit_folder(run_folder, f"{name}-repair")
+        repaired = unit_folder(run_folder, f"{name}{unit_kinds.REPAIR}")
         repair = read_repair(repaired)
         files.append(repaired / REPAIR)
     control = None
@@ -176,9 +179,9 @@ def export(run_folder: Path, name: str, output: Path, licence: str | None = None
                 f"{folder} was made by an earlier version, which counted other pairs; run the "
                 "stage rewrite again: it makes the pairs with templates and all that follows anew"
             )
-        controlled = unit_folder(run_folder, f"{name}-control")
+        controlled = unit_folder(run_folder, f"{name}{unit_kinds.CONTROL}")
         control = read_control(controlled)
-        files.append(controlled / RESULTS)
+        files.append(controlled / CONTROL)
     text = card(
         about,
         read_metrics(folder / "metrics.json"),

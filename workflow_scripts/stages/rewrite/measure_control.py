@@ -27,8 +27,8 @@ from workflow_scripts.nmt.pieces import source_coder, target_coder
 from workflow_scripts.plan.catalogues.rewriters import TEST
 from workflow_scripts.stages.rewrite import control
 from workflow_scripts.stages.rewrite.control import Answer, Output, Parse, Score, Scores, Search
-from workflow_scripts.stages.rewrite.control_report import RESULTS
 from workflow_scripts.stages.rewrite.measure import meaning_scores
+from workflow_scripts.stages.rewrite.results import CONTROL
 from workflow_scripts.stages.rewrite.syntax_templates import Template, prefixed, read_table
 from workflow_scripts.stages.rewrite.template_pairs import Parsed, joined, swapped
 from workflow_scripts.stages.syntax.parser import Parser
@@ -106,7 +106,10 @@ def searcher(folder: Path, beam: int, batch_rows: int, device: str) -> Search:
     def search(
         inputs: Sequence[tuple[str | None, str]],
     ) -> Iterator[list[tuple[str, float]]]:
-        requests = (BeamRequest(source.encode(prefixed(*each))) for each in inputs)
+        requests = (
+            BeamRequest(source.encode(prefixed(template, sentence)))
+            for template, sentence in inputs
+        )
         results = translate(
             model, requests, beam_size=beam, nbest=beam, batch_rows=max(beam, batch_rows)
         )
@@ -251,7 +254,7 @@ def measure(
     header = [*_COLUMNS, *(f"{name}{end}" for name in scores.scorers for end in ("", "_best"))]
     rows = one_line(line(answer, scores) for answer in answered)
     write_text(output, table_text(header, rows))
-    beside = output.with_name(RESULTS)
+    beside = output.with_name(CONTROL)
     write_json(beside, measured)
     write_record(output, len(answered), len(answered), {}, files=[output, beside])
 

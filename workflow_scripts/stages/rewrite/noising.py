@@ -117,8 +117,8 @@ def damage_once(
 ) -> Damaged | None:
     """Return a sentence with one damage of a kind; None if it has no place for it."""
     random = generator(seed, "noise", kind, *keys)
-    found = _damage(sentence, language, {kind: 1.0}, 1, random)
-    return found if found.damages else None
+    damaged = _damage(sentence, language, {kind: 1.0}, 1, random)
+    return damaged if damaged.damages else None
 
 
 def _damage(
@@ -128,7 +128,7 @@ def _damage(
     times: int,
     random: np.random.Generator,
 ) -> Damaged:
-    """Return a text with so many damages, as far as there is room for them."""
+    """Return a text with `times` damages, or as many as it has room for."""
     sentence = _Sentence(text, language)
     damages: dict[int, Damage] = {}
     for _ in range(times):
@@ -142,8 +142,8 @@ def _damage(
                 for change in _RULES[kind](sentence)
                 if not {change.place - 1, change.place, change.place + 1} & damages.keys()
             ]
-            if found := _drawn(room, sentence, random):
-                damages[found[0]] = Damage(kind, found[0], sentence.parts[found[0]], found[1])
+            if drawn := _drawn(room, sentence, random):
+                damages[drawn[0]] = Damage(kind, drawn[0], sentence.parts[drawn[0]], drawn[1])
                 break
             del left[kind]
     parts = [
@@ -187,7 +187,7 @@ class _Sentence:
         return ((place, token.word) for place, token in enumerate(self.tokens) if token.word)
 
     def plain_words(self) -> Iterator[tuple[int, str]]:
-        """Yield those that are no names: of the first, whose capital says nothing, if it is known.
+        """Yield the words that are no names; the capital of the first word does not make it one.
 
         Where there is a dictionary, words that it lacks are no plain ones either.
         """
@@ -207,10 +207,9 @@ class _Sentence:
         """
         words, places = [], []
         for place, token in enumerate(self.tokens):
-            parted = [""] * bool(token.lead), [token.word.lower()], [""] * bool(token.trail)
-            for word in (each for part in parted for each in part):
-                words.append(word)
-                places.append(place)
+            parts = [*[""] * bool(token.lead), token.word.lower(), *[""] * bool(token.trail)]
+            words += parts
+            places += [place] * len(parts)
         return words, places
 
 
@@ -229,10 +228,10 @@ def is_word(word: str, language: str) -> bool:
 
 
 def _token(part: str) -> _Token:
-    found = None if _NO_WORD & set(part) else split_word(part)
-    if found is None or not found.text.isalpha() or len(found.text) > _LONGEST:
+    word = None if _NO_WORD & set(part) else split_word(part)
+    if word is None or not word.text.isalpha() or len(word.text) > _LONGEST:
         return _Token(part, "", "")
-    return _Token(found.lead, found.text, part[len(found.lead) + len(found.text) :])
+    return _Token(word.lead, word.text, part[len(word.lead) + len(word.text) :])
 
 
 def _typed(
@@ -247,12 +246,10 @@ def _typed(
         changes = []
         for place, word in sentence.plain_words():
             if len(word) >= _LETTERS:
-                new = (
-                    each
-                    for at in range(1, len(word))
-                    for each in change(word, at, sentence.language)
+                spellings = dict.fromkeys(
+                    new for at in range(1, len(word)) for new in change(word, at, sentence.language)
                 )
-                if options := [each for each in dict.fromkeys(new) if not sentence.is_word(each)]:
+                if options := [new for new in spellings if not sentence.is_word(new)]:
                     changes.append(_Change(place, options))
         return changes
 
@@ -308,11 +305,11 @@ def _case(sentence: _Sentence) -> list[_Change]:
 
 def _dropped(sentence: _Sentence) -> list[_Change]:
     words, places = sentence.context()
-    found = (places[index] for index in english_damage.droppable(words))
+    droppable = (places[index] for index in english_damage.droppable(words))
     # With the first word, the capital would be lost, and punctuation with that beside it.
     return [
         _Change(place, [""])
-        for place in found
+        for place in droppable
         if place != sentence.first and sentence.parts[place] == sentence.tokens[place].word
     ]
 

@@ -89,7 +89,7 @@ def open_rewriter(arguments: argparse.Namespace) -> Rewriter:
         target,
         language,
         Settings(arguments.beam_size, arguments.sample, arguments.batch_rows, copies),
-        templates=[each.template for each in known(folder)] if (folder / TABLE).exists() else [],
+        templates=[entry.template for entry in known(folder)] if (folder / TABLE).exists() else [],
         systems=None if run is None else _systems(run, folder, arguments.idf),
         encoder=None if arguments.no_meaning else encoder_for(language),
     )

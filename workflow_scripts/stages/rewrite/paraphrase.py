@@ -53,13 +53,13 @@ def waiting(lines: Iterable[Line]) -> Iterator[list[Line]]:
         batch = [ready.get()]
         while len(batch) < BATCH and not ready.empty():
             batch.append(ready.get())
-        whole = [each for each in batch if isinstance(each, tuple)]
+        whole = [item for item in batch if isinstance(item, tuple)]
         if whole:
             yield whole
-        for each in batch:
-            if isinstance(each, Exception):
-                raise each
-            if each is _END:
+        for item in batch:
+            if isinstance(item, Exception):
+                raise item
+            if item is _END:
                 return
 
 
@@ -91,7 +91,7 @@ def as_text(answer: Answer, several: bool) -> str:
     One paraphrase on a line, which is empty where there is none. With `several` each line also
     has, before tabs, the sentence.
     """
-    texts = [each.text for each in answer.paraphrases] or [""]
+    texts = [paraphrase.text for paraphrase in answer.paraphrases] or [""]
     head = f"{answer.request.text}\t" if several else ""
     return "".join(f"{head}{text}\n" for text in texts)
 

@@ -1,7 +1,7 @@
 """Measure how a rewriter with noise repairs known damage, beside what repairs nothing.
 
 Held-out sentences get one damage each, of every kind that they have a place for; the rewriter, a
-spelling corrector, and whoever does nothing are judged by the words that they then write
+spelling corrector, and one that does nothing are judged by the words that they then write
 (docs/rewrite-kinds.md).
 """
 
@@ -38,13 +38,13 @@ from workflow_scripts.stages.rewrite.results import REPAIR
 from workflow_scripts.testbed.checker import Checker
 
 REWRITER, NOTHING, CORRECTOR = "rewriter", "nothing", "corrector"
-# In place of a kind: nothing was damaged; all kinds together, but for misspellings of a list.
+# In place of a kind: nothing was damaged; all kinds together, without misspellings of a list.
 NONE, ALL = "none", "all"
 # A misspelling of a list, which people wrote.
 LISTED = "listed"
 EXAMPLES = 10
 _COUNTS = ("sentences", "damages", "repaired", "clean", "kept", "exact", "meaning")
-# A figure by what is counted of it, and of what it is a share.
+# Each figure: what is counted, and of what it is a share.
 _SHARES = {
     "repaired": ("repaired", "damages"),
     "kept": ("kept", "clean"),
@@ -211,7 +211,7 @@ def examples(done: Sequence[Item], outputs: Sequence[str], seed: int) -> list[di
     for item, output in drawn:
         turns[item.kind] = turns.get(item.kind, 0) + 1
         ranked.append((turns[item.kind], item, output))
-    ranked.sort(key=lambda each: each[0])
+    ranked.sort(key=lambda row: row[0])
     return [
         {
             "kind": item.kind,
@@ -313,7 +313,7 @@ def repair_held_out(
     verify(model / "model.json")
     listed = None if misspellings is None else read_misspellings(misspellings)
     rows = Input(shard_paths(folder, shards), PairRow).rows()
-    sentences = [(each.id, each.text) for each in held_out(rows.items, config["seed"])]
+    sentences = [(sentence.id, sentence.text) for sentence in held_out(rows.items, config["seed"])]
     loaded = load_model(model, device)
 
     def rewrite(texts: Sequence[str]) -> list[str]:

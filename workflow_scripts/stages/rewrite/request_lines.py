@@ -14,7 +14,7 @@ from workflow_scripts.stages.rewrite.requests import SCHEMA, Request, RequestErr
 
 FORMS = ("text", "tsv", "jsonl")
 SUFFIXES = {".txt": "text", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
-# What would be taken for lines of text, and is none.
+# Forms that would be taken for lines of text, and are none.
 _OTHERS = {
     ".json": "requests stand one on each line (.jsonl)",
     ".csv": "tables have tabs between their columns (.tsv)",
@@ -60,7 +60,7 @@ def requests_of(
                 continue
             if form == "tsv" and not line.strip():
                 continue
-            request = _given(line, form, columns)
+            request = _value_of_line(line, form, columns)
             if not isinstance(request, dict):
                 raise RequestError('must be an object such as {"text": "A sentence."}')
             yield number, request_of({**defaults, **request})
@@ -68,7 +68,7 @@ def requests_of(
             raise RequestError(f"line {number}: {error}") from error
 
 
-def _given(line: str, form: str, columns: list[str] | None) -> Any:
+def _value_of_line(line: str, form: str, columns: list[str] | None) -> Any:
     if form == "text":
         return {"text": line}
     if columns is not None:
@@ -112,7 +112,7 @@ def _cells(line: str, columns: list[str]) -> dict[str, Any]:
 def _value(name: str, cell: str) -> Any:
     kind = SCHEMA["properties"][name]["type"]
     if kind == "array":
-        return [each.strip() for each in cell.split(BETWEEN) if each.strip()]
+        return [part.strip() for part in cell.split(BETWEEN) if part.strip()]
     if kind == "boolean":
         if cell.lower() not in _TRUE_FALSE:
             raise RequestError(f"{name} must be true or false")

@@ -16,7 +16,7 @@ MOST_RESULTS = 20
 _LONGEST = 100  # characters of a word
 _WORD = {"type": "string", "minLength": 1, "maxLength": _LONGEST}
 
-# Of the JSON of a request; the OpenAPI document of the service shows it too.
+# What the JSON of a request may be; the OpenAPI document of the service shows it, too.
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": ["text"],
@@ -183,7 +183,7 @@ class Answer:
         return {
             "id": self.request.id,
             "text": self.request.text,
-            "paraphrases": [asdict(each) for each in self.paraphrases],
+            "paraphrases": [asdict(paraphrase) for paraphrase in self.paraphrases],
             "constraints_met": self.constraints_met,
             "avoided": self.avoided,
             "used": self.used,
@@ -199,7 +199,7 @@ def clean(text: str) -> str:
         RequestError: half of a surrogate pair is no text.
     """
     _no_halves(text)
-    spaced = (" " if unicodedata.category(each) == "Cc" else each for each in text)
+    spaced = (" " if unicodedata.category(character) == "Cc" else character for character in text)
     return " ".join(unicodedata.normalize("NFC", "".join(spaced)).split())
 
 
@@ -215,7 +215,7 @@ def request_of(value: Any) -> Request:
         RequestError: it says none; the message names the key.
     """
     # An unknown key may be what is missing, misspelt: it is told first.
-    for error in sorted(_VALIDATOR.iter_errors(value), key=lambda each: each.validator):
+    for error in sorted(_VALIDATOR.iter_errors(value), key=lambda fault: fault.validator):
         raise RequestError(_problem(error, value))
     # In JSON 2.0 is a whole number too.
     values: dict[str, Any] = {
@@ -230,10 +230,10 @@ def request_of(value: Any) -> Request:
         raise RequestError("'text': there is no sentence; write one")
     for key in ("avoid", "use"):
         values[key] = tuple(dict.fromkeys(map(clean, values.get(key, ()))))
-        if not all(any(map(str.isalnum, at_start(each)[1])) for each in values[key]):
+        if not all(any(map(str.isalnum, at_start(word)[1])) for word in values[key]):
             raise RequestError(f"'{key}' has a word without a letter or digit; take it out")
         # One sign may stand for eighteen letters.
-        if any(len(plain(each)) > _LONGEST for each in values[key]):
+        if any(len(plain(word)) > _LONGEST for word in values[key]):
             raise RequestError(f"'{key}' has a word of more than {_LONGEST} letters; shorten it")
     return Request(**values)
 
@@ -241,7 +241,7 @@ def request_of(value: Any) -> Request:
 def _problem(error: Any, value: Any) -> str:
     """Return one line about a fault, which does not repeat long texts."""
     if error.validator == "additionalProperties":
-        known = [each.name for each in fields(Request)]
+        known = [key.name for key in fields(Request)]
         (unknown, *_) = [key for key in value if key not in known]
         return f"unknown key {unknown[:50]!r}{suggestion(unknown[:50], known)}"
     if error.validator == "required":

@@ -40,12 +40,12 @@ def restoration(undamaged: str, damages: tuple[Damage, ...], output: str) -> Out
         for block in LCSseq.opcodes(parts, written).as_matching_blocks()
         for offset in range(block.size)
     }
-    damaged = {each.place: each for each in damages}
+    damaged = {damage.place: damage for damage in damages}
     clean = [place for place, part in enumerate(parts) if part and place not in damaged]
     repaired = [
         place
-        for place, each in damaged.items()
-        if place in matches and not (each.kind == "double" and _twice(written, matches[place]))
+        for place, damage in damaged.items()
+        if place in matches and not (damage.kind == "double" and _twice(written, matches[place]))
     ]
     return Outcome(
         damages=len(damaged),

@@ -7,6 +7,7 @@ from typing import Any
 
 from workflow_scripts.core.files.manifest import read_json, verify_file
 from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.stages.rewrite import unit_kinds
 
 # The files of a rewriter's measures, of which one record speaks.
 PARAPHRASES, MEASURES = "paraphrases.jsonl", "measures.json"
@@ -17,7 +18,17 @@ FIGURES = ("bleu", "one_minus_bleu", "copies", "length_ratio", "cosine", "exact_
 SENTENCES, REPAIR = "sentences.tsv", "repair.json"
 # The figures of a method and a kind of damage; the last one only where meanings are known.
 REPAIR_FIGURES = ("repaired", "kept", "exact", "same_meaning")
-# Its file in the model folder; the record of the model speaks for it.
+# How well a rewriter follows templates: the file and its record.
+CONTROL, _ANSWERS = "control.json", "answers"
+# What a setting asks for, and what the rewriter reads.
+CONTROL_SETTINGS = {
+    "target": "that of the held-out target, which it reads",
+    "own": "that of the held-out target; it reads that of the sentence itself",
+    "free": "that of the held-out target; it reads none",
+    "frequent": "each of the most frequent ones, which it reads",
+    "frequent_free": "each of the most frequent ones; it reads none",
+}
+# A rewriter's file in the model folder; the record of the model speaks for it.
 ABOUT = "rewriter.json"
 
 
@@ -45,11 +56,29 @@ def read_repair(folder: Path) -> dict[str, Any]:
     return read_json(folder / REPAIR, Path(SENTENCES).stem)
 
 
+def read_control(folder: Path) -> dict[str, Any]:
+    """Return the measures of a rewriter with templates."""
+    return read_json(folder / CONTROL, _ANSWERS)
+
+
+def controlled(run: FinishedRun) -> dict[str, dict[str, Any]]:
+    """Return the measures of the rewriters with templates, by their names."""
+    units = [name for name in run.instances("rewrite") if name.endswith(unit_kinds.CONTROL)]
+    return {
+        name.removesuffix(unit_kinds.CONTROL): read_control(run.folder("rewrite", name))
+        for name in units
+    }
+
+
 def repairers(run: FinishedRun) -> list[str]:
     """Return the rewriters whose repair of damage a release reads."""
-    return [name for name in run.instances("rewrite") if run.has("rewrite", f"{name}-repair")]
+    return _with_unit(run, unit_kinds.REPAIR)
 
 
 def rewriters(run: FinishedRun) -> list[str]:
     """Return the rewriters whose models and measures a release reads."""
-    return [name for name in run.instances("rewrite") if run.has("rewrite", f"{name}-measures")]
+    return _with_unit(run, unit_kinds.MEASURES)
+
+
+def _with_unit(run: FinishedRun, part: str) -> list[str]:
+    return [name for name in run.instances("rewrite") if run.has("rewrite", f"{name}{part}")]

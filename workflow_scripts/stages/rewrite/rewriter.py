@@ -57,7 +57,7 @@ MOST_AVOIDED = 20_000
 class Settings:
     """How a rewriter searches.
 
-    `beam_size`: hypotheses of a sentence; `k`: samples are drawn from so many best tokens;
+    `beam_size`: hypotheses of a sentence; `k`: samples are drawn from the k best tokens;
     `batch_rows`: hypotheses at work at once; `copies`: whether the sentence itself counts as a
     paraphrase.
     """
@@ -151,7 +151,9 @@ class Rewriter:
         self._model = model
         self._source = source
         self._target = target
-        self._labels = sorted({label for each in self.templates for label in labels_of(each)})
+        self._labels = sorted(
+            {label for template in self.templates for label in labels_of(template)}
+        )
         self._systems = systems
         self._encoder = encoder
         # Each holds the document frequencies and paraphrases of its own system.
@@ -221,7 +223,7 @@ class Rewriter:
         parts: dict[str, None] = {}
         for word in text.split():
             parts |= dict.fromkeys(word if any(map(written_without_blanks, word)) else [word])
-        return [each for each in parts if UNK in self._source.encode(each)]
+        return [part for part in parts if UNK in self._source.encode(part)]
 
     def _with_template(self, request: Request) -> str:
         """Return what the model reads: one with templates is also told that there is none."""
@@ -244,7 +246,7 @@ class Rewriter:
             forms = [
                 form
                 for form in self._use_forms(word, request.use_forms)
-                if not any(_has(form, each) for each in banned)
+                if not any(_has(form, other) for other in banned)
             ]
             if not forms:
                 raise RequestError(f"{word!r} is to be used, but it has a word to avoid")
@@ -299,9 +301,9 @@ class Rewriter:
         for form, phrase in zip(chosen, use, strict=True):
             if UNK in phrase:
                 raise RequestError(f"{form!r} has a sign that the rewriter can't write")
-        kept, _ = resolve(use, avoid)
+        avoided, _ = resolve(use, avoid)
         whole = whole_words(self._target, list(chosen))
-        return Search(kept, use, whole, frozenset(banned), tuple(chosen))
+        return Search(avoided, use, whole, frozenset(banned), tuple(chosen))
 
     def _make_sets(self, system: str) -> SetMaker:
         if self._systems is None:
@@ -318,24 +320,25 @@ class Rewriter:
                 f"most {MOST_SEARCHES} can be searched; name one of its variants"
             )
         vocabulary, searches = self._model.target_vocab, []
-        for each in sets:
-            if each.wanted and request.samples:
+        for word_set in sets:
+            if word_set.wanted and request.samples:
                 raise RequestError(
-                    f"'samples' can't have words to use, as {each.variant} of {request.system} has"
+                    f"'samples' can't have words to use, as {word_set.variant} of "
+                    f"{request.system} has"
                 )
-            use = [tuple(vocabulary.ids(phrase)) for phrase in each.wanted]
+            use = [tuple(vocabulary.ids(phrase)) for phrase in word_set.wanted]
             if len(use) > MOST_PHRASES or any(UNK in phrase for phrase in use):
                 continue
-            phrases = (tuple(vocabulary.ids(phrase)) for phrase in sorted(each.phrases))
-            kept, _ = resolve(use, [phrase for phrase in phrases if UNK not in phrase])
+            phrases = (tuple(vocabulary.ids(phrase)) for phrase in sorted(word_set.phrases))
+            avoided, _ = resolve(use, [phrase for phrase in phrases if UNK not in phrase])
             searches.append(
                 Search(
-                    kept,
+                    avoided,
                     use,
                     True,
-                    frozenset(each.spellings) | frozenset(each.avoid),
-                    tuple(each.want),
-                    each.variant or request.system,
+                    frozenset(word_set.spellings) | frozenset(word_set.avoid),
+                    tuple(word_set.want),
+                    word_set.variant or request.system,
                 )
             )
         return searches
@@ -361,8 +364,8 @@ class Rewriter:
         results = translate(self._model, requests, beam_size=size, nbest=size, batch_rows=rows)
         for plan in plans:
             yield [
-                Found(self._texts(each.outputs), each.nlls, int(not each.outputs), len(each.unmet))
-                for each in islice(results, len(plan.searches))
+                Found(self._texts(beam.outputs), beam.nlls, int(not beam.outputs), len(beam.unmet))
+                for beam in islice(results, len(plan.searches))
             ]
 
     def _samples(self, plans: list[Plan]) -> Iterator[list[Found]]:
@@ -382,21 +385,21 @@ class Rewriter:
         k, rows = settings.k, settings.batch_rows
         results = sample(self._model, requests, samples=1, seed=0, k=k, batch_rows=rows)
         for plan in plans:
-            found = []
+            of_plan = []
             for _ in plan.searches:
                 drawn = list(islice(results, plan.request.samples))
-                outputs = [output for each in drawn for output in each.outputs]
-                nlls = [nll for each in drawn for nll in each.nlls]
-                found.append(
-                    Found(self._texts(outputs), nlls, sum(each.dropped for each in drawn), 0)
+                outputs = [output for result in drawn for output in result.outputs]
+                nlls = [nll for result in drawn for nll in result.nlls]
+                of_plan.append(
+                    Found(self._texts(outputs), nlls, sum(result.dropped for result in drawn), 0)
                 )
-            yield found
+            yield of_plan
 
     def _texts(self, outputs: list[list[int]]) -> list[str]:
         return [clean(self._target.decode(output)) for output in outputs]
 
-    def _answer(self, plan: Plan, found: list[Found]) -> Answer:
-        """Return the answer of a plan, yet without meaning scores."""
+    def _answer(self, plan: Plan, results: list[Found]) -> Answer:
+        """Return the answer of a plan, still without meaning scores."""
         request, lost = plan.request, Counter[str]()
         answer = Answer(request, [], plan.avoided, plan.used, plan.unknown, plan.why)
         if plan.why:
@@ -404,10 +407,10 @@ class Rewriter:
         # What a system's sets of words give is ranked for each set by itself.
         best: dict[tuple[int, str], Paraphrase] = {}
         itself = letters_and_digits(request.text)
-        for number, (search, each) in enumerate(zip(plan.searches, found, strict=True)):
-            lost["unfinished"] += each.unfinished - bool(each.unmet)
-            lost["unmet"] += bool(each.unmet)
-            for text, nll in zip(each.texts, each.nlls, strict=True):
+        for number, (search, result) in enumerate(zip(plan.searches, results, strict=True)):
+            lost["unfinished"] += result.unfinished - bool(result.unmet)
+            lost["unmet"] += bool(result.unmet)
+            for text, nll in zip(result.texts, result.nlls, strict=True):
                 place = number if request.system else 0, text
                 if fault := self._fault(text, itself, search):
                     lost[fault] += 1
@@ -421,8 +424,9 @@ class Rewriter:
         most = request.samples or request.number
         ranked: list[Paraphrase] = []
         for number in sorted({number for number, _ in best}):
-            of_set = [each for (place, _), each in best.items() if place == number]
-            ranked += sorted(of_set, key=lambda each: (each.score, each.text))[:most]
+            of_set = [paraphrase for (place, _), paraphrase in best.items() if place == number]
+            of_set.sort(key=lambda paraphrase: (paraphrase.score, paraphrase.text))
+            ranked += of_set[:most]
         return replace(answer, paraphrases=ranked, why=None if ranked else _why(lost, plan))
 
     def _fault(self, text: str, itself: str, search: Search) -> str | None:
@@ -442,22 +446,25 @@ class Rewriter:
             return answers
         places: dict[str, int] = {}
         for answer in answers:
-            for text in (answer.request.text, *(each.text for each in answer.paraphrases)):
-                if answer.paraphrases:
-                    places.setdefault(text, len(places))
+            if answer.paraphrases:
+                places.setdefault(answer.request.text, len(places))
+            for paraphrase in answer.paraphrases:
+                places.setdefault(paraphrase.text, len(places))
         if not places:
             return answers
         vectors = np.asarray(self._encoder.encode(list(places)), np.float64)
         vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
-        def scored(original: str, each: Paraphrase) -> Paraphrase:
-            cosine = float(vectors[places[original]] @ vectors[places[each.text]])
-            return replace(each, meaning=100 * min(1.0, max(0.0, cosine)))
+        def scored(original: str, paraphrase: Paraphrase) -> Paraphrase:
+            cosine = float(vectors[places[original]] @ vectors[places[paraphrase.text]])
+            return replace(paraphrase, meaning=100 * min(1.0, max(0.0, cosine)))
 
         return [
             replace(
                 answer,
-                paraphrases=[scored(answer.request.text, each) for each in answer.paraphrases],
+                paraphrases=[
+                    scored(answer.request.text, paraphrase) for paraphrase in answer.paraphrases
+                ],
             )
             for answer in answers
         ]
@@ -483,7 +490,7 @@ def _has(form: str, banned: str) -> bool:
 
 def _why(lost: Counter[str], plan: Plan) -> str:
     """Return why a search gave nothing that could be returned: the commonest reason."""
-    needed = ", ".join(sorted({word for each in plan.searches for word in each.needed}))
+    needed = ", ".join(sorted({word for search in plan.searches for word in search.needed}))
     reasons = {
         "unmet": f"unmet: no sentence with {needed} was found within the longest length",
         "unfinished": "unfinished: no sentence came to its end within the longest length",

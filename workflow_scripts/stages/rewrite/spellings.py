@@ -9,13 +9,13 @@ import regex
 from workflow_scripts.core.text.normalisation import spellings, written_without_blanks
 from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, WORD_MARK, Vocabulary
 
-# Ways to write one spelling that a search is told; those of the fewest pieces come first.
+# A search gets at most this many ways to write a spelling; those of the fewest pieces come first.
 MOST_SEGMENTATIONS = 200
 START = SYMBOLS[BOS]
-# Words of a phrase of which each may have a capital of its own: there are 3 ways to write each.
+# In phrases of up to this many words each may have a capital: there are 3 ways to write each.
 _WORDS_WITH_CAPITALS = 4
 
-# Signs that are typed one for the other: apostrophes and hyphens. Phones write the curved and the
+# Signs that people type for each other: apostrophes and hyphens. Phones write the curved and the
 # long ones, vocabularies often know the straight and the short ones alone.
 _ALIKE = str.maketrans(
     dict.fromkeys("\u2018\u2019\u02bc\u00b4`", "'") | dict.fromkeys("\u2010\u2011", "-")
@@ -39,7 +39,7 @@ def plain(text: str) -> str:
     if text.isascii():
         return text.translate(_ALIKE)
     written = unicodedata.normalize("NFKC", text.translate(_ALIKE))
-    return "".join(each for each in written if unicodedata.category(each) != "Cf").translate(_ALIKE)
+    return "".join(sign for sign in written if unicodedata.category(sign) != "Cf").translate(_ALIKE)
 
 
 def holds(text: str, phrase: str, *, affirmed: bool = False) -> bool:
@@ -68,14 +68,14 @@ def holds(text: str, phrase: str, *, affirmed: bool = False) -> bool:
 def capitals(phrase: str) -> list[str]:
     """Return a phrase as it stands, and with each of its words in lower case and capitalised.
 
-    Of a phrase of more than `_WORDS_WITH_CAPITALS` words only as it stands.
+    A phrase of more than `_WORDS_WITH_CAPITALS` words is returned only as it stands.
     """
     start, words = at_start(phrase)
     if len(words.split()) > _WORDS_WITH_CAPITALS:
         return [phrase]
     lead = f"{START} " if start else ""
     choices = (spellings(word, case=True) for word in words.split())
-    return list(dict.fromkeys([phrase, *(lead + " ".join(each) for each in product(*choices))]))
+    return list(dict.fromkeys([phrase, *(lead + " ".join(parts) for parts in product(*choices))]))
 
 
 def forms_of(phrase: str, inflections: Forms) -> list[str]:

@@ -19,6 +19,8 @@ from workflow_scripts.stages.rewrite.unit_kinds import (
     TEMPLATES,
 )
 
+_REPORT = "workflow_scripts.stages.rewrite.report"
+
 
 class Rewrite(StageOfKinds):
     """Four units of each rewriter: its pairs, their segments, the model, and its measures.
@@ -49,21 +51,18 @@ class Rewrite(StageOfKinds):
         }
 
     def sections(self) -> dict[int, str]:
-        module = "workflow_scripts.stages.rewrite"
         return {
-            75: f"{module}.report:rewriters",
-            **({76: f"{module}.control_report:syntactic_control"} if self._controlled() else {}),
-            **({77: f"{module}.repair_report:repair"} if self._noisy() else {}),
+            75: f"{_REPORT}:rewriters",
+            **({76: f"{_REPORT}:syntactic_control"} if self._controlled() else {}),
+            **({77: f"{_REPORT}:repair"} if self._noisy() else {}),
         }
 
     def tables(self) -> dict[str, str]:
-        module = "workflow_scripts.stages.rewrite"
         control = ("control_table", "template_table") if self._controlled() else ()
-        repair = {"repair": f"{module}.repair_report:repair_table"} if self._noisy() else {}
         return {
-            "rewriters": f"{module}.report:rewriters_table",
-            **{name: f"{module}.control_report:{name}" for name in control},
-            **repair,
+            "rewriters": f"{_REPORT}:rewriters_table",
+            **{name: f"{_REPORT}:{name}" for name in control},
+            **({"repair": f"{_REPORT}:repair_table"} if self._noisy() else {}),
         }
 
     def _controlled(self) -> bool:

@@ -168,16 +168,16 @@ class Count:
 
     def templates(self) -> list[Template]:
         """Return the templates, most frequent first, those of one count by the alphabet."""
-        order = sorted(self._counts, key=lambda each: (-self._counts[each], each))
-        return [Template(each, self._counts[each], self._examples[each][1]) for each in order]
+        order = sorted(self._counts, key=lambda text: (-self._counts[text], text))
+        return [Template(text, self._counts[text], self._examples[text][1]) for text in order]
 
 
 def write_table(path: Path, templates: list[Template]) -> None:
     """Write templates with their shares of all sentences; see `COLUMNS`."""
-    total = sum(each.count for each in templates)
+    total = sum(entry.count for entry in templates)
     rows = [
-        (each.template, str(each.count), f"{each.count / total:.6f}", each.example)
-        for each in templates
+        (entry.template, str(entry.count), f"{entry.count / total:.6f}", entry.example)
+        for entry in templates
     ]
     write_text(path, table_text(COLUMNS, one_line(rows)))
 
@@ -218,4 +218,4 @@ def read_table(path: Path) -> list[Template]:
 
 def known_labels(templates: Iterable[Template]) -> list[str]:
     """Return the labels of templates, in the order of the alphabet."""
-    return sorted({label for each in templates for label in labels_of(each.template)})
+    return sorted({label for entry in templates for label in labels_of(entry.template)})

@@ -122,7 +122,7 @@ class Shard:
             if pair is None:
                 self._tally.rejected[WITHOUT_TREE] += 1
                 continue
-            if pair.equal and not self._kept(pair):
+            if pair.equal and not self._is_kept(pair):
                 self._tally.rejected[EQUAL_TEMPLATES] += 1
                 continue
             chosen = swapped(pair, seed) if self._settings["swap"] else pair
@@ -138,7 +138,7 @@ class Shard:
             "references": dict(Counter(split for split, _ in references)),
         }
 
-    def _kept(self, pair: Parsed) -> bool:
+    def _is_kept(self, pair: Parsed) -> bool:
         """Return whether a pair of equal templates is kept: one to learn from may be.
 
         Both directions of a pair have the same fate.

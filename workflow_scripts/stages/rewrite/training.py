@@ -1,4 +1,4 @@
-"""Training of a loaded model on pairs of pieces, to be gone on with at its last checkpoint.
+"""Training of a loaded model on pairs of pieces, which can go on from its last checkpoint.
 
 Adam, label smoothing, dropout, a warm-up, batches of pairs of like length. All randomness is
 seeded by the number of the update or of the epoch. So after a kill the training goes on as if
@@ -21,7 +21,7 @@ from workflow_scripts.core.training.loop import TrainingLoop, descend
 from workflow_scripts.nmt.scoring import Pair
 from workflow_scripts.nmt.trainable import Trainable, forced_loss
 
-# Pairs of so many batches are sorted by length together.
+# The pairs of this many batches are sorted by length together.
 _POOL = 64
 _BETAS = (0.9, 0.98)
 
@@ -173,9 +173,9 @@ class Training(TrainingLoop[tuple[int, list[Pair]]]):
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to the checkpoint where `state` was taken."""
-        kept = state["state"]
-        self.updates, self.best, self.history = kept["updates"], kept["best"], kept["curve"]
-        self.seconds, self._begun = kept["seconds"], time.monotonic() - kept["seconds"]
+        saved = state["state"]
+        self.updates, self.best, self.history = saved["updates"], saved["best"], saved["curve"]
+        self.seconds, self._begun = saved["seconds"], time.monotonic() - saved["seconds"]
         self.take_back(state["parameters"])
         self._optimizer.load_state_dict(state["optimizer"])
 
@@ -196,17 +196,17 @@ def batches(pairs: Sequence[Pair], words: int, seed: int, epoch: int) -> list[li
     random = generator(seed, "batches", epoch)
     order = random.permutation(len(pairs))
     pool: list[Pair] = []
-    found: list[list[Pair]] = []
+    result: list[list[Pair]] = []
     room = _POOL * words
     filled = 0
     for index in order:
         pool.append(pairs[index])
         filled += _width(pairs[index])
         if filled >= room:
-            found += cut_by_length(pool, words)
+            result += cut_by_length(pool, words)
             pool, filled = [], 0
-    found += cut_by_length(pool, words)
-    return [found[index] for index in random.permutation(len(found))]
+    result += cut_by_length(pool, words)
+    return [result[index] for index in random.permutation(len(result))]
 
 
 def cut_by_length(pairs: Sequence[Pair], words: int) -> list[list[Pair]]:
@@ -214,14 +214,14 @@ def cut_by_length(pairs: Sequence[Pair], words: int) -> list[list[Pair]]:
 
     A pair that is longer than that makes a batch by itself.
     """
-    found: list[list[Pair]] = []
+    result: list[list[Pair]] = []
     batch: list[Pair] = []
-    for pair in sorted(pairs, key=lambda each: (_width(each), each)):
+    for pair in sorted(pairs, key=lambda pair: (_width(pair), pair)):
         if batch and (len(batch) + 1) * _width(pair) > words:
-            found.append(batch)
+            result.append(batch)
             batch = []
         batch.append(pair)
-    return [*found, batch] if batch else found
+    return [*result, batch] if batch else result
 
 
 def _width(pair: Pair) -> int:

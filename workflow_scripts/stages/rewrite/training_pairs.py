@@ -10,7 +10,7 @@ import functools
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ from workflow_scripts.stages.corpus.spill import Spill
 from workflow_scripts.stages.embed.evaluation import read_collected
 from workflow_scripts.stages.embed.prepared import key
 from workflow_scripts.stages.filter.sample import Place, last_distinct
-from workflow_scripts.stages.rewrite.noisy_pairs import noisy
+from workflow_scripts.stages.rewrite.noising import damage
 
 # Why a pair is left out.
 IDENTICAL = "identical"  # but for case, punctuation and blanks
@@ -167,6 +167,40 @@ def directed(pair: Pair, split: str, write: list[str]) -> Iterator[PairRow]:
         yield {"id": f"{pair.id}-{digest}", "source": read, "reference": written, "corpus": split}
 
 
+def noisy(
+    row: PairRow,
+    copies: int,
+    language: str,
+    settings: Mapping[str, Any],
+    seed: int,
+    counts: Counter[str],
+) -> Iterator[PairRow]:
+    """Yield copies of a row with damage on what is read.
+
+    What is written is never damaged: it is that of the row, or by the share `identity` the very
+    text that is read, as it was before the damage.
+
+    Args:
+        row: `source` is read, `reference` is written.
+        copies: how many; each has its own damage, and its number at the end of its id.
+        language: the code of both sides.
+        settings: the block `noise`.
+        seed: of all draws. They depend on the row's id and the copy, not on other rows.
+        counts: gets the damages by kind, and the rows without any as `clean`.
+    """
+    for copy in range(copies):
+        keys = (row["id"], copy)
+        read = damage(row["source"], language, settings, seed, *keys)
+        counts.update([change.kind for change in read.damages] or ["clean"])
+        same = fraction(seed, "identity", *keys) < settings["identity"]
+        yield {
+            "id": f"{row['id']}.{copy}",
+            "source": read.text,
+            "reference": row["source"] if same else row["reference"],
+            "corpus": row["corpus"],
+        }
+
+
 def write_pairs(
     config: dict[str, Any], training_sets: list[Path], evaluation: Path, shards: int, output: Path
 ) -> None:
@@ -187,7 +221,7 @@ def write_pairs(
         InputError: a file is damaged, or there are too few references.
     """
     data_sets = read_collected(evaluation)
-    barred = {key(text) for each in data_sets for pair in each.pairs for text in pair}
+    barred = {key(text) for data_set in data_sets for pair in data_set.pairs for text in pair}
     trained, damage = 0, Counter[str]()
     with Spill(output, shards) as spill:
         read = Input(training_sets, TrainingPairRow).rows()
@@ -242,7 +276,7 @@ class Splits:
             split = self._held_out.split(pair)
             reason = fault(pair, self._barred) or (BESIDE_HELD_OUT if split is None else None)
             keys = (text_key(pair.reference), text_key(pair.paraphrase))
-            both = b"".join(each.to_bytes(8, "little", signed=True) for each in keys)
+            both = b"".join(text_hash.to_bytes(8, "little", signed=True) for text_hash in keys)
             if reason is None and both in seen:
                 reason = DUPLICATE
             if split is None or reason is not None:
@@ -252,8 +286,8 @@ class Splits:
             used[split] += 1
             references.add((split, keys[0]))
             for row in directed(pair, split, self._settings["write"]):
-                for each in self._noisy(row):
-                    yield each
+                for noisy_row in self._noisy(row):
+                    yield noisy_row
                     rows += 1
         self._tally.used = used.total()
         self._tally.extra = {

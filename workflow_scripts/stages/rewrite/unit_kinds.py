@@ -81,7 +81,7 @@ class RewriterPairs(RewriterUnit):
 
     def reads(self) -> list[Unit]:
         sets = rewriter_training_sets(self.config, self.name)
-        return [*(("filter", each) for each in sets), ("embed", "evaluation")]
+        return [*(("filter", training_set) for training_set in sets), ("embed", "evaluation")]
 
     def shards(self) -> int:
         return self.config["shards"]["early"]
@@ -163,7 +163,7 @@ class RewriterModel(RewriterUnit):
 
     def content(self) -> dict[str, Any]:
         # What is said of a model changes nothing in it.
-        return {key: each for key, each in self.settings().items() if key != "about"}
+        return {key: value for key, value in self.settings().items() if key != "about"}
 
     def _trained(self) -> dict[str, Any]:
         """Return the settings of the model that is trained from scratch, or gone on with."""
@@ -180,7 +180,7 @@ class RewriterModel(RewriterUnit):
             "name": self.name,
             "language": self.language,
             "training_sets": sets,
-            "systems": list(dict.fromkeys(each.partition("-")[2] for each in sets)),
+            "systems": list(dict.fromkeys(training_set.partition("-")[2] for training_set in sets)),
             "write": block["write"],
             "subword": vocabulary_role(self.config, self.name) or "own",
             **({"templates": self.templates()} if self.templates() else {}),
@@ -202,14 +202,14 @@ class RewriterModel(RewriterUnit):
         if stated := self.config["release"]["licence"]:
             return stated
         role = begins_with(self.config, self.name)
-        begun_with = [each for model, each in inputs["models"].items() if model == role]
+        begun_with = [licence for model, licence in inputs["models"].items() if model == role]
         licences = dict.fromkeys([*inputs["corpora"].values(), *begun_with])
         return "unknown" if None in licences else "; ".join(map(str, licences))
 
     def _licences(self, sets: list[str]) -> dict[str, dict[str, str | None]]:
         """Return the licences of what training sets were made of, None where it is not stated."""
         corpora = self.config["corpora"]
-        systems = {each.partition("-")[2] for each in sets}
+        systems = {training_set.partition("-")[2] for training_set in sets}
         outside = [name for name in outside_corpora(self.config) if name in systems]
         models = {
             role: selection.role_model(self.config, role) for role in selection.roles(self.config)
@@ -279,7 +279,7 @@ class WithTemplates(RewriterUnit):
         return {"package": block["package"], "language": self.language, "folder": folder}
 
     def parser_content(self) -> dict[str, Any]:
-        """Return what counts of the parser: its settings, with the files by content."""
+        """Return what a digest covers of the parser: its settings, with the files by content."""
         hashes = self.parser_hashes()
         folder = {name: hashes[path] for name, path in self._parser_files().items()}
         return {**self.parser(), "folder": folder}
@@ -404,9 +404,3 @@ def begins_with(config: Config, name: str) -> str | None:
     """Return the role of the model that a rewriter's training goes on from; None: of none."""
     block = continued(config, name)
     return None if block is None else block["from"]
-
-
-def parted(instance: str) -> tuple[str, str]:
-    """Return the name of the rewriter of an instance, and what follows it."""
-    name, dash, part = instance.partition("-")
-    return name, dash + part

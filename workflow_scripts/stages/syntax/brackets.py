@@ -15,7 +15,7 @@ def brackets(tree: Tree) -> Counter[Bracket]:
     They count characters without blanks, not words; so trees over other tokens can be compared.
     Parts of speech do not count as constituents.
     """
-    found: Counter[Bracket] = Counter()
+    counts: Counter[Bracket] = Counter()
     start = 0
     todo: list[tuple[Tree, int | None]] = [(tree, None)]
     while todo:
@@ -23,11 +23,11 @@ def brackets(tree: Tree) -> Counter[Bracket]:
         if node.word is not None:
             start += len(node.word)
         elif first is not None:
-            found[(node.label, first, start)] += 1
+            counts[(node.label, first, start)] += 1
         else:
             todo.append((node, start))
             todo.extend((child, None) for child in reversed(node.children))
-    return found
+    return counts
 
 
 @dataclass
@@ -51,12 +51,12 @@ class Bracketing:
     def add(self, gold: Tree, parsed: Tree | None) -> None:
         """Count a sentence; if it has no parsed tree, all its constituents are missed."""
         expected = brackets(gold)
-        found = brackets(parsed) if parsed else Counter()
-        self.matched += (expected & found).total()
+        actual = brackets(parsed) if parsed else Counter()
+        self.matched += (expected & actual).total()
         self.gold += expected.total()
-        self.parsed += found.total()
+        self.parsed += actual.total()
         self.trees += 1
-        self.exact += expected == found
+        self.exact += expected == actual
         self.same_words += parsed is not None and words(gold) == words(parsed)
 
     @property

@@ -26,12 +26,12 @@ def check(sentences: list[Sentence], parser: Parser, levels: int = 3) -> dict[st
         sentences, x 100, with the right `words`, with the right brackets (`exact`), and with the
         right `top` levels.
     """
-    texts = [written(each)[0] for each in sentences]
+    texts = [written(gold)[0] for gold in sentences]
     starts = progress(range(0, len(texts), WINDOW), desc="windows")
     trees = [tree for start in starts for tree in parser.parse(texts[start : start + WINDOW])]
     pairs = [
-        (each.tree, None if tree is None else parse(tree))
-        for each, tree in zip(sentences, trees, strict=True)
+        (gold.tree, None if tree is None else parse(tree))
+        for gold, tree in zip(sentences, trees, strict=True)
     ]
     counts = bracketing(pairs)
     top = sum(

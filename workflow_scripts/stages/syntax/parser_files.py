@@ -77,7 +77,7 @@ def parser_files(
             )
         name = chosen[processor]
         needed = known.get(processor, {}).get(name, {}).get("dependencies", [])
-        models = [(processor, name), *((each["model"], each["package"]) for each in needed)]
+        models = [(processor, name), *((need["model"], need["package"]) for need in needed)]
         for kind, model in models:
             path = Path(folder) / language / kind / f"{model}.pt"
             if not path.is_file():

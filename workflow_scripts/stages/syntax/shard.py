@@ -51,7 +51,7 @@ def parse_rows(
     texts: dict[str, str | None] = {}
     for row, wanted in zip(rows, chosen, strict=True):
         if wanted:
-            sentences = [row["reference"], *(each["text"] for each in row["paraphrases"])]
+            sentences = [row["reference"], *(other["text"] for other in row["paraphrases"])]
             texts.update(dict.fromkeys(sentences))
     texts = dict(zip(texts, parse(list(texts)), strict=True))
     return [
@@ -60,7 +60,7 @@ def parse_rows(
             "corpus": row["corpus"],
             "parsed": bool(wanted),
             "reference": texts[row["reference"]] if wanted else None,
-            "paraphrases": [texts[each["text"]] for each in row["paraphrases"]] if wanted else [],
+            "paraphrases": [texts[other["text"]] for other in row["paraphrases"]] if wanted else [],
         }
         for row, wanted in zip(rows, chosen, strict=True)
     ]

@@ -112,7 +112,7 @@ def save_vectors(path: Path, sentences: list[Sentence], vectors: Path | None, se
     if vectors is not None:
         Pretrain(str(path), str(vectors), max_vocab=250_000).load()
         return
-    counts = Counter(word for each in sentences for word, _ in each.tags)
+    counts = Counter(word for gold in sentences for word, _ in gold.tags)
     words = sorted(counts, key=lambda word: (-counts[word], word))
     pretrain = Pretrain(str(path))
     pretrain._vocab = PretrainedWordVocab(words)
@@ -128,7 +128,7 @@ def write_inputs(name: str, sentences: list[Sentence]) -> None:
     write_text(Path(f"{name}.txt"), "".join(f"{text}\n\n" for text in texts))
     write_text(Path(f"{name}.labels"), "".join(f"{digits}\n\n" for digits in labels))
     write_text(Path(f"{name}.conllu"), "".join(map(conllu, sentences)))
-    trees = "".join(f"(ROOT {bracketed(each.tree)})\n" for each in sentences)
+    trees = "".join(f"(ROOT {bracketed(gold.tree)})\n" for gold in sentences)
     write_text(Path(f"{name}.mrg"), trees)
 
 

@@ -56,5 +56,5 @@ class TreeDistance:
 
 @cache
 def distances(levels: int) -> TreeDistance:
-    """Return the distances that all shards share which one process measures."""
+    """Return the distances that all shards of a process share."""
     return TreeDistance(levels)

@@ -66,14 +66,14 @@ def read_trees(paths: Iterable[Path]) -> list[Tree]:
 
 def _split(text: str) -> list[str]:
     """Split where all brackets are closed."""
-    depth, start, found = 0, 0, []
+    depth, start, parts = 0, 0, []
     for match in re.finditer(r"[()]", text):
         depth += 1 if match[0] == "(" else -1
         if depth <= 0:
-            found.append(text[start : match.end()])
+            parts.append(text[start : match.end()])
             depth, start = 0, match.end()
     rest = text[start:]
-    return [*found, rest] if rest.strip() else found
+    return [*parts, rest] if rest.strip() else parts
 
 
 def _plain(tree: Tree) -> Tree | None:

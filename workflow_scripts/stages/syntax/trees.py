@@ -78,13 +78,13 @@ def _read(bracketed: str) -> Tree:
 
 def words(tree: Tree) -> list[str]:
     """Return the words of a tree, in order."""
-    found, todo = [], [tree]
+    result, todo = [], [tree]
     while todo:
         node = todo.pop()
         if node.word is not None:
-            found.append(node.word)
+            result.append(node.word)
         todo.extend(reversed(node.children))
-    return found
+    return result
 
 
 def truncate(tree: Tree, levels: int) -> str:

@@ -25,9 +25,9 @@ def one_thread():
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    found = oracles.small().copy_model(tmp_path_factory.mktemp("rewriter"))
-    (found / "metrics.json").write_text('{"direction": "forward"}')
-    return found
+    copy = oracles.small().copy_model(tmp_path_factory.mktemp("rewriter"))
+    (copy / "metrics.json").write_text('{"direction": "forward"}')
+    return copy
 
 
 @pytest.fixture(scope="session")
@@ -74,5 +74,5 @@ def serve():
 
 @pytest.fixture(scope="session")
 def address(rewriter):
-    with running(rewriter) as found:
-        yield found
+    with running(rewriter) as url:
+        yield url

@@ -39,8 +39,8 @@ def client(rewriter, limits=None, log=None, **more):
 
 @pytest.fixture(scope="module")
 def web(rewriter):
-    with client(rewriter) as found:
-        yield found
+    with client(rewriter) as browser:
+        yield browser
 
 
 def ask(web, path="/api/paraphrase", **fields):
@@ -53,8 +53,8 @@ def whole(page):
     assert not reader.faults
     assert not reader.open
     assert len(set(reader.ids)) == len(reader.ids)
-    own = [each for each in reader.references if each]
-    assert all(re.match(r"(/(?!/)|#|data:,)", each) for each in own), own
+    own = [address for address in reader.references if address]
+    assert all(re.match(r"(/(?!/)|#|data:,)", address) for address in own), own
     return reader
 
 
@@ -81,11 +81,11 @@ def test_the_document_names_every_path(web):
         for route in web.app.routes
         if route.path.startswith("/api/") and route.path != "/api/openapi.json"
     }
-    told = {
+    described = {
         path: {method.upper() for method in operations if method != "parameters"}
         for path, operations in api["paths"].items()
     }
-    assert told == served
+    assert described == served
 
 
 def test_what_the_rewriter_can_do(web):
@@ -251,9 +251,9 @@ def test_parts_within_parts_are_no_form(web):
 
 
 def test_the_comma_of_a_number_is_part_of_it():
-    given = request_fields({"text": "a", "avoid": "1,000, b;c\nd,e", "use": " 2,5 "})
-    assert given["avoid"] == ["1,000", "b", "c", "d", "e"]
-    assert given["use"] == ["2,5"]
+    fields = request_fields({"text": "a", "avoid": "1,000, b;c\nd,e", "use": " 2,5 "})
+    assert fields["avoid"] == ["1,000", "b", "c", "d", "e"]
+    assert fields["use"] == ["2,5"]
 
 
 def test_the_script_gets_the_results_alone(web):
@@ -276,7 +276,7 @@ def test_the_script_gets_the_results_alone(web):
     ],
 )
 def test_differences_are_of_words(old, new, changes):
-    assert differences(old, new) == [Change(*each) for each in changes]
+    assert differences(old, new) == [Change(*change) for change in changes]
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -305,11 +305,11 @@ def test_a_file_is_paraphrased_in_order(web):
     assert (file["state"], file["done"], file["total"]) == ("done", 30, 30)
     assert file["without_paraphrase"] == 2
     results = web.get(f"{started.headers['location']}/results")
-    found = [json.loads(line) for line in results.text.splitlines()]
-    assert [each["id"] for each in found] == list(range(30))
-    assert "woman" in found[3]["paraphrases"][0]["text"]
-    assert found[5]["why"].startswith("too long")
-    assert found[7]["why"].startswith("refused: 'number' is 20")
+    answers = [json.loads(line) for line in results.text.splitlines()]
+    assert [answer["id"] for answer in answers] == list(range(30))
+    assert "woman" in answers[3]["paraphrases"][0]["text"]
+    assert answers[5]["why"].startswith("too long")
+    assert answers[7]["why"].startswith("refused: 'number' is 20")
 
 
 def test_a_file_goes_through_the_page(web):
@@ -323,10 +323,10 @@ def test_a_file_goes_through_the_page(web):
     page = web.get(f"/batch/{identity}").text
     assert "Download the results" in page
     whole(page)
-    found = [json.loads(line) for line in web.get(f"/batch/{identity}/results").text.splitlines()]
-    assert [each["line"] for each in found] == [2, 3]
-    assert found[0]["avoided"] == ["the"]
-    assert found[0]["used"] == ["woman"]
+    answers = [json.loads(line) for line in web.get(f"/batch/{identity}/results").text.splitlines()]
+    assert [answer["line"] for answer in answers] == [2, 3]
+    assert answers[0]["avoided"] == ["the"]
+    assert answers[0]["used"] == ["woman"]
 
 
 def test_bad_files_are_told(web):
@@ -374,9 +374,9 @@ class Held:
 
 @pytest.fixture
 def held():
-    found = Held()
-    yield found
-    found.may.set()
+    rewriter = Held()
+    yield rewriter
+    rewriter.may.set()
 
 
 def test_a_file_is_cancelled(held):
@@ -436,9 +436,9 @@ def test_more_than_may_wait_are_refused(held, serve):
 
     with serve(held, Limits(waiting=3)) as address:
         refused, every = asyncio.run(many(address))
-    assert [each.status_code for each in refused] == [429] * 4
-    assert all("Retry-After" in each.headers for each in refused)
-    assert sorted(each.status_code for each in every) == [200] * 4 + [429] * 4
+    assert [response.status_code for response in refused] == [429] * 4
+    assert all("Retry-After" in response.headers for response in refused)
+    assert sorted(response.status_code for response in every) == [200] * 4 + [429] * 4
 
 
 @pytest.mark.slow
@@ -483,16 +483,16 @@ def test_fifty_clients_lose_nothing(rewriter, serve):
             return await asyncio.gather(*(one(number) for number in range(50)))
 
     with serve(rewriter) as address:
-        found = asyncio.run(everyone(address))
+        answers = asyncio.run(everyone(address))
         alone = httpx.post(
             f"{address}/api/paraphrase",
             json={"text": SENTENCE, "seed": 17, "samples": 2, "id": 17},
             timeout=60,
         ).json()
-    assert [status for status, _ in found] == [200] * 50
-    assert [body["id"] for _, body in found] == list(range(50))
-    texts = [each["text"] for each in found[17][1]["paraphrases"]]
-    assert texts == [each["text"] for each in alone["paraphrases"]]
+    assert [status for status, _ in answers] == [200] * 50
+    assert [body["id"] for _, body in answers] == list(range(50))
+    texts = [paraphrase["text"] for paraphrase in answers[17][1]["paraphrases"]]
+    assert texts == [paraphrase["text"] for paraphrase in alone["paraphrases"]]
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(held, serve):
@@ -547,7 +547,7 @@ def test_logs_have_no_sentences_unless_asked(rewriter, capsys):
     assert "GET /a%1B%5B31m%0Ab 404" in out.out
     assert "POST /api/paraphrase 200" in out.out
     assert "opravuje" not in out.out + out.err
-    told = []
-    with client(rewriter, log=told.append) as web:
+    logged = []
+    with client(rewriter, log=logged.append) as web:
         ask(web, text=SENTENCE)
-    assert [each.request.text for each in told] == [SENTENCE]
+    assert [answer.request.text for answer in logged] == [SENTENCE]

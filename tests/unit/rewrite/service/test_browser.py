@@ -88,7 +88,7 @@ def opened(chromium, address, path="/", **more):
 
 def results(page):
     page.wait_for_selector("#results:not([aria-busy]) h2", timeout=60_000)
-    return [each.inner_text() for each in page.query_selector_all("#results .text")]
+    return [element.inner_text() for element in page.query_selector_all("#results .text")]
 
 
 def shown(page, selector, text):
@@ -135,14 +135,14 @@ def test_a_sentence_is_paraphrased_and_copied(chromium, address):
         page.fill("#avoid", "bike")
         page.fill("#use", "old")
         page.click("button.main")
-        found = results(page)
-        assert 2 <= len(found) <= 5
-        assert all("old" in words(text) and "bike" not in words(text) for text in found)
+        shown_texts = results(page)
+        assert 2 <= len(shown_texts) <= 5
+        assert all("old" in words(text) and "bike" not in words(text) for text in shown_texts)
         assert page.url == f"{address}/"  # no new page
-        assert f"{len(found)} paraphrases" in page.inner_text("#status")
+        assert f"{len(shown_texts)} paraphrases" in page.inner_text("#status")
         page.click(".copy >> nth=1")
         shown(page, "#status", "Copied")
-        assert page.evaluate("navigator.clipboard.readText()") == found[1]
+        assert page.evaluate("navigator.clipboard.readText()") == shown_texts[1]
         page.fill("#use", "")
         page.fill("#text", "kolo " * 300)
         page.click("button.main")
@@ -216,8 +216,8 @@ def test_everybody_can_use_it(chromium, address, scheme, width):
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             assert page.evaluate("document.documentElement.lang") == "en"
             levels = [
-                int(each.evaluate("each => each.tagName[1]"))
-                for each in page.query_selector_all("h1, h2, h3")
+                int(heading.evaluate("each => each.tagName[1]"))
+                for heading in page.query_selector_all("h1, h2, h3")
             ]
             assert levels.count(1) == 1
             assert levels[0] == 1

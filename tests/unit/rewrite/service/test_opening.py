@@ -46,7 +46,7 @@ def test_a_system_of_the_run_chooses_words(systems):
     sets = systems("parabank2")(SENTENCE, "1", "")
     assert len(sets) == 5
     words = {word.strip(".").lower() for word in SENTENCE.split()}
-    assert {word.lower() for each in sets for word in each.avoid} <= words
+    assert {word.lower() for chosen in sets for word in chosen.avoid} <= words
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_a_system_of_the_run_chooses_words(systems):
     [("s01", ["bicycle"], []), ("s02", ["repairing"], []), ("s32", ["<s> The"], [])],
 )
 def test_a_variant_chooses_words(systems, variant, avoid, want):
-    (found,) = systems(f"parabank:{variant}")(SENTENCE, "1", "")
-    assert (found.avoid, found.want, found.variant) == (avoid, want, variant)
+    (chosen,) = systems(f"parabank:{variant}")(SENTENCE, "1", "")
+    assert (chosen.avoid, chosen.want, chosen.variant) == (avoid, want, variant)
 
 
 def test_who_can_not_choose_is_told(systems):
@@ -75,7 +75,9 @@ def test_a_folder_tells_language_and_templates(folder, tmp_path):
     shutil.copytree(folder, copy)
     (copy / "rewriter.json").write_text(json.dumps({"language": "cs"}))
     templates = ["(S (NP) (VP) (.))", "(SQ (VBZ) (NP) (VP) (.))"]
-    write_table(copy / "templates.tsv", [Template(each, 9, "An example.") for each in templates])
+    write_table(
+        copy / "templates.tsv", [Template(template, 9, "An example.") for template in templates]
+    )
     (copy / "model.json").unlink()
     write_record(copy / "model", 0, 0, {}, files=list(copy.iterdir()))
     rewriter = opened(copy)
@@ -94,7 +96,7 @@ def test_a_folder_tells_language_and_templates(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("noise", "options", "kept"),
+    ("noise", "options", "copies"),
     [
         (None, [], False),
         (None, ["--copies"], True),
@@ -103,13 +105,13 @@ def test_a_folder_tells_language_and_templates(folder, tmp_path):
         ({"identity": 1}, [], True),
     ],
 )
-def test_a_rewriter_that_repairs_may_write_what_it_reads(folder, tmp_path, noise, options, kept):
+def test_a_rewriter_that_repairs_may_write_what_it_reads(folder, tmp_path, noise, options, copies):
     copy = tmp_path / "with-noise"
     shutil.copytree(folder, copy)
     (copy / "rewriter.json").write_text(json.dumps({"language": "cs", "noise": noise}))
     (copy / "model.json").unlink()
     write_record(copy / "model", 0, 0, {}, files=list(copy.iterdir()))
-    assert opened(copy, *options).settings.copies is kept
+    assert opened(copy, *options).settings.copies is copies
 
 
 def test_who_has_no_encoder_is_told(capsys):

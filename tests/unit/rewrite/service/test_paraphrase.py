@@ -37,12 +37,12 @@ def test_every_sentence_gets_a_line(call):
         json.loads(line)
         for line in call(SENTENCES, "--avoid", "bike", "school").out.split("\n")[:-1]
     ]
-    assert [each["line"] for each in lines] == [1, 2]
-    assert [each["text"] for each in lines] == SENTENCES.split("\n")[:-1]
-    for each in lines:
-        assert each["constraints_met"] is True
-        assert each["avoided"] == ["bike", "school"]
-        (best,) = each["paraphrases"]
+    assert [line["line"] for line in lines] == [1, 2]
+    assert [line["text"] for line in lines] == SENTENCES.split("\n")[:-1]
+    for line in lines:
+        assert line["constraints_met"] is True
+        assert line["avoided"] == ["bike", "school"]
+        (best,) = line["paraphrases"]
         assert not {"bike", "school"} & set(best["text"].lower().rstrip(".").split())
 
 

@@ -16,7 +16,7 @@ def test_words_are_read_as_the_sentence_is():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("value", "message"),
     [
         ({}, "key 'text' is missing"),
         ([], "the request must be of the type object"),
@@ -41,9 +41,9 @@ def test_words_are_read_as_the_sentence_is():
         ({"text": "a", "number": 2.5}, "'number' must be of the type integer"),
     ],
 )
-def test_a_message_names_the_key(given, message):
+def test_a_message_names_the_key(value, message):
     with pytest.raises(RequestError) as caught:
-        request_of(given)
+        request_of(value)
     assert message in str(caught.value)
     assert len(str(caught.value)) < 200
 

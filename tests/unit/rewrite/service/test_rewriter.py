@@ -21,7 +21,7 @@ SENTENCES = [source for source, _ in oracles.small().sentences]
 
 def texts(rewriter, **wishes):
     (answer,) = rewriter.answer([Request(SENTENCE, **{"number": 5, **wishes})])
-    return [each.text for each in answer.paraphrases]
+    return [paraphrase.text for paraphrase in answer.paraphrases]
 
 
 def words(text):
@@ -30,14 +30,14 @@ def words(text):
 
 def test_results_are_ranked_and_measured(rewriter):
     (answer,) = rewriter.answer([Request(SENTENCE, number=5)])
-    scores = [each.score for each in answer.paraphrases]
+    scores = [paraphrase.score for paraphrase in answer.paraphrases]
     assert scores == sorted(scores)
     assert len(scores) == 5
     assert answer.why is None
     assert answer.constraints_met
-    for each in answer.paraphrases:
-        assert 0 < each.meaning <= 100
-        assert 75 <= each.difference < 100  # no word of the Czech sentence, but its full stop
+    for paraphrase in answer.paraphrases:
+        assert 0 < paraphrase.meaning <= 100
+        assert 75 <= paraphrase.difference < 100  # no word of the Czech sentence, but its full stop
 
 
 @pytest.mark.parametrize(
@@ -75,16 +75,16 @@ def test_the_search_knows_the_capitals_of_each_word(rewriter, parts):
 def test_avoided_words_are_in_no_paraphrase(rewriter, samples):
     free = texts(rewriter, samples=samples)
     assert any("bike" in words(text) for text in free)
-    found = texts(rewriter, samples=samples, avoid=("Bike", "the"))
-    assert found
-    assert not any(words(text) & {"bike", "the"} for text in found)
+    written = texts(rewriter, samples=samples, avoid=("Bike", "the"))
+    assert written
+    assert not any(words(text) & {"bike", "the"} for text in written)
 
 
 def test_avoided_forms_are_in_no_paraphrase(rewriter):
-    found = texts(rewriter, avoid=("repair", "fix"), avoid_forms=True, number=5)
-    assert found
+    written = texts(rewriter, avoid=("repair", "fix"), avoid_forms=True, number=5)
+    assert written
     wrong = {"repair", "repairs", "repairing", "repaired", "fix", "fixes", "fixing", "fixed"}
-    assert not any(words(text) & wrong for text in found)
+    assert not any(words(text) & wrong for text in written)
 
 
 def test_the_search_avoids_every_way_to_write_a_word(parts):
@@ -101,35 +101,35 @@ def test_the_search_avoids_every_way_to_write_a_word(parts):
 
 def test_a_text_that_the_search_lets_through_is_read_again(rewriter, monkeypatch):
     monkeypatch.setattr(rewriter, "_avoid_phrases", lambda banned, pieces: [])
-    found = texts(rewriter, avoid=("bike",))
-    assert found
-    assert not any("bike" in words(text) for text in found)
+    written = texts(rewriter, avoid=("bike",))
+    assert written
+    assert not any("bike" in words(text) for text in written)
     (answer,) = rewriter.answer([Request(SENTENCE, avoid=("the", "a", "bike", "bicycle"))])
     if not answer.paraphrases:
         assert answer.why.startswith("avoided:")
 
 
 def test_words_are_avoided_and_used_however_they_are_typed(rewriter):
-    found = texts(rewriter, avoid=("bi\u00adke", "\uff42\uff49\uff43\uff59\uff43\uff4c\uff45"))
-    assert found
-    assert not any(words(text) & {"bike", "bicycle"} for text in found)
-    found = texts(rewriter, use=("o\u200bld",))
-    assert found
-    assert all("old" in words(text) for text in found)
+    written = texts(rewriter, avoid=("bi\u00adke", "\uff42\uff49\uff43\uff59\uff43\uff4c\uff45"))
+    assert written
+    assert not any(words(text) & {"bike", "bicycle"} for text in written)
+    written = texts(rewriter, use=("o\u200bld",))
+    assert written
+    assert all("old" in words(text) for text in written)
 
 
 def test_a_word_avoided_at_the_start_may_be_used_elsewhere(rewriter):
-    found = texts(rewriter, avoid=("<s> the",), use=("the",))
-    assert found
-    assert all("the" in words(text) and not text.lower().startswith("the ") for text in found)
+    written = texts(rewriter, avoid=("<s> the",), use=("the",))
+    assert written
+    assert all("the" in words(text) and not text.lower().startswith("the ") for text in written)
     with pytest.raises(RequestError, match="has a word to avoid"):
         rewriter.plan(Request(SENTENCE, avoid=("<s> the",), use=("<s> The",)))
 
 
 def test_words_to_use_are_in_every_paraphrase(rewriter):
-    found = texts(rewriter, use=("woman", "old"))
-    assert found
-    assert all({"woman", "old"} <= words(text) for text in found)
+    written = texts(rewriter, use=("woman", "old"))
+    assert written
+    assert all({"woman", "old"} <= words(text) for text in written)
 
 
 @pytest.mark.slow
@@ -166,9 +166,13 @@ def test_answers_do_not_depend_on_the_batch(rewriter):
     together = rewriter.answer(requests)
     alone = [rewriter.answer([request])[0] for request in reversed(requests)][::-1]
     for one, other in zip(together, alone, strict=True):
-        assert [each.text for each in one.paraphrases] == [each.text for each in other.paraphrases]
-        scores = [each.score for each in other.paraphrases]
-        assert [each.score for each in one.paraphrases] == pytest.approx(scores, abs=1e-5)
+        assert [paraphrase.text for paraphrase in one.paraphrases] == [
+            paraphrase.text for paraphrase in other.paraphrases
+        ]
+        scores = [paraphrase.score for paraphrase in other.paraphrases]
+        assert [paraphrase.score for paraphrase in one.paraphrases] == pytest.approx(
+            scores, abs=1e-5
+        )
 
 
 @pytest.mark.slow
@@ -205,9 +209,9 @@ def test_inflections_are_english(parts):
 
 def test_a_form_with_an_avoided_word_is_not_searched(rewriter):
     wishes = {"avoid": ("repairing",), "use": ("repair",), "use_forms": True}
-    found = texts(rewriter, **wishes)
-    assert found
-    assert not any("repairing" in words(text) for text in found)
+    written = texts(rewriter, **wishes)
+    assert written
+    assert not any("repairing" in words(text) for text in written)
 
 
 def test_why_a_long_sentence_has_none(rewriter, parts):
@@ -228,15 +232,15 @@ def test_the_sentence_itself_is_no_paraphrase(parts):
     """Here the English that the model writes is the sentence, as the model reads no English."""
     rewriter = Rewriter(*parts, "en")
     plan = rewriter.plan(Request(SENTENCE, number=5))
-    found = next(iter(rewriter._beams([plan])))
-    first = found[0].texts[0]
+    results = next(iter(rewriter._beams([plan])))
+    first = results[0].texts[0]
     request = Request(first.upper(), number=5)
-    answer = rewriter._answer(replace(plan, request=request), found)
-    assert first not in [each.text for each in answer.paraphrases]
+    answer = rewriter._answer(replace(plan, request=request), results)
+    assert first not in [paraphrase.text for paraphrase in answer.paraphrases]
     copies = Rewriter(*parts, "en", Settings(copies=True))
-    answer = copies._answer(replace(plan, request=request), found)
+    answer = copies._answer(replace(plan, request=request), results)
     assert answer.paraphrases[0].text == first
-    only = [replace(found[0], texts=[first], nlls=found[0].nlls[:1])]
+    only = [replace(results[0], texts=[first], nlls=results[0].nlls[:1])]
     assert rewriter._answer(replace(plan, request=request), only).why.startswith("copy:")
 
 
@@ -274,12 +278,12 @@ class Systems:
 def test_a_system_chooses_the_words(parts):
     rewriter = Rewriter(*parts, "en", systems=Systems(parts[2]))
     (answer,) = rewriter.answer([Request(SENTENCE, system="both", number=2)])
-    assert [each.variant for each in answer.paraphrases] == ["s01", "s01", "s30", "s30"]
-    for each in answer.paraphrases:
-        if each.variant == "s01":
-            assert "bike" not in words(each.text)
+    assert [paraphrase.variant for paraphrase in answer.paraphrases] == ["s01", "s01", "s30", "s30"]
+    for paraphrase in answer.paraphrases:
+        if paraphrase.variant == "s01":
+            assert "bike" not in words(paraphrase.text)
         else:
-            assert "old" in words(each.text)
+            assert "old" in words(paraphrase.text)
     assert answer.used == ["old"]
     assert "bike" in answer.avoided
     with pytest.raises(RequestError, match="can't have words to use, as s30"):

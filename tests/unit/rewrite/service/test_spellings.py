@@ -10,7 +10,7 @@ from workflow_scripts.stages.rewrite.spellings import capitals, every_segmentati
 
 
 @pytest.mark.parametrize(
-    ("text", "phrase", "found"),
+    ("text", "phrase", "expected"),
     [
         ("The dog sleeps.", "dog", True),
         ("DOG!", "dog", True),
@@ -35,16 +35,16 @@ from workflow_scripts.stages.rewrite.spellings import capitals, every_segmentati
         ("\u0e41\u0e21\u0e27\u0e14\u0e33", "\u0e41\u0e21\u0e27", True),
     ],
 )
-def test_words_are_found_in_whatever_case(text, phrase, found):
-    assert holds(text, phrase) is found
+def test_words_are_found_in_whatever_case(text, phrase, expected):
+    assert holds(text, phrase) is expected
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [("I can't go.", False), ("I can go.", True), ("Can\u2019t he? He can.", True)],
 )
-def test_a_word_to_use_is_not_there_in_its_negation(text, found):
-    assert holds(text, "can", affirmed=True) is found
+def test_a_word_to_use_is_not_there_in_its_negation(text, expected):
+    assert holds(text, "can", affirmed=True) is expected
     assert holds(text, "can")
 
 
@@ -64,15 +64,15 @@ def test_a_word_without_blanks_is_written_without_a_mark_too():
 def test_every_way_to_write_a_word_is_found():
     pieces = ["▁", "a", "b", "c", "▁a", "ab", "▁ab", "bc", "▁A", "abc"]
     vocabulary = Vocabulary([*SYMBOLS, *pieces])
-    written = {tuple(vocabulary.pieces(each)) for each in every_segmentation("abc", vocabulary)}
+    written = {tuple(vocabulary.pieces(way)) for way in every_segmentation("abc", vocabulary)}
     expected = {
-        each
+        way
         for length in range(1, 5)
-        for each in product(pieces, repeat=length)
-        if "".join(each) in ("▁abc", "▁Abc")
+        for way in product(pieces, repeat=length)
+        if "".join(way) in ("▁abc", "▁Abc")
     }
     assert written == expected
-    lengths = [len(each) for each in every_segmentation("abc", vocabulary)]
+    lengths = [len(way) for way in every_segmentation("abc", vocabulary)]
     assert lengths[: len(lengths) - 2] == sorted(lengths[: len(lengths) - 2])
 
 
@@ -83,14 +83,14 @@ def test_a_phrase_at_the_start_stays_there():
 
 def test_the_ways_of_a_long_word_are_bounded():
     letters = Vocabulary([*SYMBOLS, "▁", *(("a" * n) for n in range(1, 9))])
-    found = every_segmentation("a" * 60, letters)
-    assert len(found) == spellings.MOST_SEGMENTATIONS
-    assert len(found[0]) == 9  # the fewest pieces: the mark, and eight of up to eight letters
-    assert len(set(found)) == len(found)
-    assert {"".join(letters.pieces(each)) for each in found} == {
+    ways = every_segmentation("a" * 60, letters)
+    assert len(ways) == spellings.MOST_SEGMENTATIONS
+    assert len(ways[0]) == 9  # the fewest pieces: the mark, and eight of up to eight letters
+    assert len(set(ways)) == len(ways)
+    assert {"".join(letters.pieces(way)) for way in ways} == {
         f"\u2581{'a' * 60}",
     }
-    assert [len(each) for each in found] == sorted(map(len, found))
+    assert [len(way) for way in ways] == sorted(map(len, ways))
 
 
 def test_one_word_of_a_phrase_has_another_form():

@@ -40,11 +40,11 @@ def slow():
 
 @pytest.fixture
 def worker(slow):
-    found = Worker(slow, most=8)
-    found.start()
-    yield found
+    started = Worker(slow, most=8)
+    started.start()
+    yield started
     slow.may.set()
-    found.close()
+    started.close()
 
 
 def at_work(worker, slow):
@@ -64,7 +64,7 @@ def test_those_who_wait_share_a_batch_in_turns(worker, slow):
         ["first"],
         ["file 0", "person 0", "person 1", "file 1", "file 2"],
     ]
-    assert [each.result().request.text for each in waiting[:2]] == ["file 0", "file 1"]
+    assert [future.result().request.text for future in waiting[:2]] == ["file 0", "file 1"]
 
 
 def test_a_batch_is_bounded_by_its_searches(worker, slow, monkeypatch):

@@ -37,10 +37,10 @@ def invented_words(reference: str, paraphrase: str) -> int:
 
     A name that the reference does not have is one. Letters that stand alone are none.
     """
-    own = set(_word_parts(reference))
+    of_reference = set(_word_parts(reference))
     return sum(
         any(
-            len(part) > 1 and part not in own and part not in _ENGLISH_WORDS
+            len(part) > 1 and part not in of_reference and part not in _ENGLISH_WORDS
             for part in parts(token)
         )
         for token in _lower(paraphrase)
@@ -53,10 +53,10 @@ def repeated_words(reference: str, paraphrase: str) -> int:
 
     A word may occur as often as in the reference, and once in any case.
     """
-    allowed, found = Counter(_lower(reference)), Counter(_lower(paraphrase))
+    allowed, counts = Counter(_lower(reference)), Counter(_lower(paraphrase))
     return sum(
         max(0, times - max(1, allowed[word]))
-        for word, times in found.items()
+        for word, times in counts.items()
         if len(word) >= _LETTERS
     )
 

@@ -22,12 +22,12 @@ def _column(name: str) -> Feature:
 
 
 def _gain(direction: str) -> Feature:
-    own, of_reference = f"{direction}_nll", f"reference_{direction}_nll"
+    of_paraphrase, of_reference = f"{direction}_nll", f"reference_{direction}_nll"
 
     def gain(pairs: Pairs, _: Models) -> Numbers:
-        return _known(getattr(pairs, of_reference)) - _known(getattr(pairs, own))
+        return _known(getattr(pairs, of_reference)) - _known(getattr(pairs, of_paraphrase))
 
-    return Feature(f"{direction}_gain", gain, columns=(own, of_reference))
+    return Feature(f"{direction}_gain", gain, columns=(of_paraphrase, of_reference))
 
 
 def _root(pairs: Pairs, _: Models) -> Numbers:

@@ -22,7 +22,7 @@ _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _SMALL = {word: value for value, word in enumerate(_UNITS.split())}
 _SMALL |= {word: 10 * tens for tens, word in enumerate(_TENS.split(), start=2)}
 _GREAT = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
-# Of these, and of words with n't, a clause is negative.
+# One of these, or a word with n't, makes a clause negative.
 _NEGATIVE = "no not never nobody nothing nowhere none nor neither cannot without"
 _NEGATIONS = frozenset(_NEGATIVE.split())
 
@@ -41,19 +41,19 @@ def numbers(sentence: str, english: bool) -> Counter[str]:
     multiply (`two hundred and five`, `3 million`), but 1 is none: `one` is a pronoun, and `a` says
     the same.
     """
-    found: Counter[str] = Counter()
-    given = [token.lower() for token in tokens(sentence)]
+    counts: Counter[str] = Counter()
+    words = [token.lower() for token in tokens(sentence)]
     place = 0
-    while place < len(given):
-        value, after = _english(given, place) if english else (None, place)
+    while place < len(words):
+        value, after = _english(words, place) if english else (None, place)
         if value is not None:
-            found[f"{value.normalize():f}"] += 1
-        elif any(character.isnumeric() for character in given[place]):
-            found[_plain(given[place])] += 1
+            counts[f"{value.normalize():f}"] += 1
+        elif any(character.isnumeric() for character in words[place]):
+            counts[_plain(words[place])] += 1
         place = max(after, place + 1)
     if english:
-        del found["1"]
-    return found
+        del counts["1"]
+    return counts
 
 
 def _plain(number: str) -> str:
@@ -102,12 +102,12 @@ def names(sentence: str, known: Container[str]) -> Counter[str]:
     not belong to it. At the beginning of a sentence, it is one if the references don't hold it in
     lower case.
     """
-    found = set()
+    distinct = set()
     for word, begins in words_in_place(sentence):
         name = parts(word)[0]
         if len(name) > 1 and name[0].isupper() and not (begins and name.lower() in known):
-            found.add(name.casefold())
-    return Counter(found)
+            distinct.add(name.casefold())
+    return Counter(distinct)
 
 
 def negated(sentence: str) -> bool:

@@ -23,7 +23,7 @@ from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 
 # The alignment is the first that reads sentences: what it reads serves the cosine, too.
 _FAMILIES = (nll, token_matches, sentence_models, known, numbers_and_names, edits, surface)
-FEATURES: dict[str, Feature] = {each.name: each for family in _FAMILIES for each in family.FEATURES}
+FEATURES: dict[str, Feature] = {item.name: item for family in _FAMILIES for item in family.FEATURES}
 
 
 class _Once:
@@ -31,14 +31,14 @@ class _Once:
 
     def __init__(self, log_odds: Callable[[Sequence[str]], Numbers]):
         self._ask = log_odds
-        self._found: dict[str, float] = {}
+        self._known: dict[str, float] = {}
 
     def log_odds(self, sentences: Sequence[str]) -> Numbers:
         """Return the log-odds of each sentence, shape (sentences,)."""
-        new = [each for each in dict.fromkeys(sentences) if each not in self._found]
+        new = [sentence for sentence in dict.fromkeys(sentences) if sentence not in self._known]
         if new:
-            self._found |= zip(new, self._ask(new), strict=True)
-        return np.array([self._found[each] for each in sentences], np.float64)
+            self._known |= zip(new, self._ask(new), strict=True)
+        return np.array([self._known[sentence] for sentence in sentences], np.float64)
 
 
 class _Reader:
@@ -51,17 +51,17 @@ class _Reader:
 
     def encode(self, sentences: Sequence[str]) -> NDArray[np.float32]:
         """Return vectors, shape (sentences, size)."""
-        new = [each for each in dict.fromkeys(sentences) if each not in self._vectors]
+        new = [sentence for sentence in dict.fromkeys(sentences) if sentence not in self._vectors]
         if new:
             self._vectors |= zip(new, self._encoder.encode(new), strict=True)
-        return np.array([self._vectors[each] for each in sentences], np.float32)
+        return np.array([self._vectors[sentence] for sentence in sentences], np.float32)
 
     def read(self, sentences: Sequence[str]) -> list[Read]:
         """Return the vectors of each sentence and of its tokens."""
         assert isinstance(self._encoder, TokenEncoder)
-        found = self._encoder.read(sentences)
-        self._vectors |= zip(sentences, (each.sentence for each in found), strict=True)
-        return found
+        results = self._encoder.read(sentences)
+        self._vectors |= zip(sentences, (result.sentence for result in results), strict=True)
+        return results
 
     def measures(self, pairs: Pairs) -> dict[str, Numbers] | None:
         """Return the features of tokens; None if the encoder gives no vectors of tokens."""
@@ -84,9 +84,9 @@ def compute(pairs: Pairs, names: Iterable[str], models: Models) -> dict[str, Num
     if models.encoder is not None:
         models = replace(models, encoder=_Reader(models.encoder))
     order = list(FEATURES)
-    in_order = sorted(features, key=lambda each: order.index(each.name))
-    found = {each.name: each.compute(pairs, models) for each in in_order}
-    return {each.name: found[each.name] for each in features}
+    in_order = sorted(features, key=lambda item: order.index(item.name))
+    numbers = {item.name: item.compute(pairs, models) for item in in_order}
+    return {item.name: numbers[item.name] for item in features}
 
 
 def feature(name: str) -> Feature:

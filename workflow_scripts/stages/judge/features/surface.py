@@ -21,8 +21,8 @@ def overlap(reference: str, paraphrase: str, order: int) -> float:
     return (first & second).total() / shorter if shorter else 0.0
 
 
-def _ngrams(found: list[str], order: int) -> Counter[tuple[str, ...]]:
-    return Counter(zip(*(found[start:] for start in range(order)), strict=False))
+def _ngrams(items: list[str], order: int) -> Counter[tuple[str, ...]]:
+    return Counter(zip(*(items[start:] for start in range(order)), strict=False))
 
 
 def _overlap(order: int, pairs: Pairs, _: Models) -> Numbers:

@@ -35,12 +35,12 @@ def alignment(
     if not (reference.shape[1] and paraphrase.shape[1]):
         return (np.nan,) * 4
     similar = reference @ paraphrase.transpose(0, 2, 1)
-    kept, added = similar.max(axis=2), similar[_THIRD].max(axis=0)
+    of_reference, of_paraphrase = similar.max(axis=2), similar[_THIRD].max(axis=0)
     return (
-        float(kept[_LAST].mean()),
-        float(kept[_BELOW].mean()),
-        float(np.sort(kept[_BELOW])[:2].mean()),
-        float(added.std()),
+        float(of_reference[_LAST].mean()),
+        float(of_reference[_BELOW].mean()),
+        float(np.sort(of_reference[_BELOW])[:2].mean()),
+        float(of_paraphrase.std()),
     )
 
 
@@ -57,7 +57,7 @@ def measures(pairs: Pairs, encoder: TokenEncoder) -> dict[str, Numbers]:
         paraphrases = pairs.paraphrases[start : start + _CHUNK]
         texts = list(dict.fromkeys((*references, *paraphrases)))
         read = dict(zip(texts, encoder.read(texts), strict=True))
-        units = {text: _units(each.tokens) for text, each in read.items()}
+        units = {text: _units(encoded.tokens) for text, encoded in read.items()}
         means = {text: _mean(read[text].tokens) for text in dict.fromkeys(references)}
         for reference, paraphrase in zip(references, paraphrases, strict=True):
             rows.append(alignment(units[reference], units[paraphrase]))
@@ -82,10 +82,10 @@ def _of(name: str) -> Callable[[Pairs, Models], Numbers]:
     def numbers(pairs: Pairs, models: Models) -> Numbers:
         encoder: Any = models.encoder
         if hasattr(encoder, "measures"):  # one that remembers them for the other features
-            found: dict[str, Numbers] | None = encoder.measures(pairs)
+            columns: dict[str, Numbers] | None = encoder.measures(pairs)
         else:
-            found = measures(pairs, encoder) if isinstance(encoder, TokenEncoder) else None
-        return np.full(len(pairs), np.nan) if found is None else found[name]
+            columns = measures(pairs, encoder) if isinstance(encoder, TokenEncoder) else None
+        return np.full(len(pairs), np.nan) if columns is None else columns[name]
 
     return numbers
 

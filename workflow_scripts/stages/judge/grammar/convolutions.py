@@ -45,8 +45,8 @@ class Layer(nn.Module):
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
         """Return states, shape (sentences, tokens, size)."""
-        given = (self.norm(states) * mask).transpose(1, 2)
-        return states + functional.gelu(self.convolution(given).transpose(1, 2)) * mask
+        inputs = (self.norm(states) * mask).transpose(1, 2)
+        return states + functional.gelu(self.convolution(inputs).transpose(1, 2)) * mask
 
 
 class Network(nn.Module):

@@ -28,9 +28,10 @@ _FUNCTION_WORDS, _SHORT = 60, 5
 # kept of a word.
 _FORM_COUNT, _SUFFIX, _FORMS = 4, 3, 8
 _FOLLOWERS = 40
-# Of so many of the most frequent words, so many that stand among the same neighbours are alike.
+# How many of the most frequent words have alike words, which stand among the same neighbours, and
+# how many each has.
 _COMPARED, _ALIKE = 400, 10
-# A word is put for another one if, between these neighbours, it is expected so much less often.
+# A word replaces another one only if it is expected this much less often between its neighbours.
 _LESS_EXPECTED = 0.3
 # What is added to the count of two neighbours.
 _UNSEEN = 0.05
@@ -38,9 +39,10 @@ _FARTHEST = 5
 _LONGEST_REPEAT = 4
 # Tries to damage a sentence before it is given up.
 _TRIES = 8
-# Share of the names that others take the place of, and letters of a name that others are made of.
+# The share of the names that are replaced, and the fewest letters of a name that made-up ones are
+# made of.
 _RENAMED, _NAME = 0.4, 4
-# One more damage for each so many tokens.
+# A sentence gets one more damage for each of this many tokens.
 _TOKENS_PER_DAMAGE = 30
 
 APOSTROPHE = "'"
@@ -182,7 +184,7 @@ class Damager:
         self._kind = _Choice({kind: weight for kind, (weight, _) in operations.items()})
 
     def _choose_from(self, counts: _Counts) -> None:
-        """Set what is put in for what. It is written small, so a name is never put in."""
+        """Set which words may replace others: all are in lower case, and none is a name."""
         plain = {
             word: count
             for word, count in counts.words.items()
@@ -394,9 +396,9 @@ class Damager:
         word, other = draft.tokens[place], self._any.draw(draws)
         if len(other) < 4:
             return False
-        kept = 2 + draws.below(len(word) - 1)
+        stop = 2 + draws.below(len(word) - 1)
         cut = max(len(other) - 2 - draws.below(4), 2)
-        return self._invented(draft, place, word[:kept] + other[cut:])
+        return self._invented(draft, place, word[:stop] + other[cut:])
 
     def _invented(self, draft: _Draft, place: int, new: str) -> bool:
         if normal(new) in self._counts:

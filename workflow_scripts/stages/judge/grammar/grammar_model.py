@@ -76,7 +76,7 @@ class Encoding:
             torch.from_numpy(types),
             torch.from_numpy(shapes),
             torch.tensor([PADDING, EDGE, *(self._numbers.get(w, UNKNOWN) for w in places)]),
-            torch.tensor([number for each in spelt for number in each]),
+            torch.tensor([gram for numbers in spelt for gram in numbers]),
             torch.from_numpy(offsets),
             torch.from_numpy(self.seen.features(hashed)),
         )

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 BITS = 22
-"""The table has so many cells, as a power of two."""
+"""The table has 2 ** BITS cells."""
 # What a token is asked: itself, pairs with the one before and the one behind, the pair around it,
 # and the threes that end at it, surround it and begin at it.
 FEATURES = 7
 LEVELS = 15
-# Longer sequences count if they were seen so often: those seen once are too many for the table.
+# A longer sequence counts if it was seen this often: those seen once are too many for the table.
 _LEAST = 2
 _EDGE = ""
 _MULTIPLIERS = np.array(
@@ -32,8 +32,8 @@ Hashes = NDArray[np.uint64]
 
 @lru_cache(maxsize=1 << 18)
 def _hash(word: str) -> int:
-    found = zlib.crc32(word.encode("utf-8", "surrogatepass"))
-    return (found << 32) | zlib.adler32(word[::-1].encode("utf-8", "surrogatepass"))
+    checksum = zlib.crc32(word.encode("utf-8", "surrogatepass"))
+    return (checksum << 32) | zlib.adler32(word[::-1].encode("utf-8", "surrogatepass"))
 
 
 def hashes(words: Sequence[str], length: int) -> Hashes:
@@ -57,12 +57,12 @@ def _cells(kind: int, *parts: Hashes) -> Hashes:
     return np.where(present, (mixed * _MULTIPLIERS[0]) >> _TOP, np.uint64(0))
 
 
-def _sequences(given: Hashes) -> tuple[Hashes, Hashes, Hashes, Hashes]:
+def _sequences(words: Hashes) -> tuple[Hashes, Hashes, Hashes, Hashes]:
     """Return cells of the words, pairs, pairs around a word, and threes of (rows, tokens)."""
-    before, middle, behind = given[:, :-2], given[:, 1:-1], given[:, 2:]
+    before, middle, behind = words[:, :-2], words[:, 1:-1], words[:, 2:]
     return (
-        _cells(0, given),
-        _cells(1, given[:, :-1], given[:, 1:]),
+        _cells(0, words),
+        _cells(1, words[:, :-1], words[:, 1:]),
         _cells(2, before, behind),
         _cells(3, before, middle, behind),
     )
@@ -82,10 +82,10 @@ class Seen:
     def count(cls, sentences: Iterable[Sequence[str]]) -> "Seen":
         """Count sentences that are given as words in normal form."""
         # One row, with two times nothing between sentences: no sequence reaches across.
-        found = [hashes(words, len(words) + 4) for words in sentences]
-        given = np.concatenate([np.zeros(2, np.uint64), *found])[None]
+        parts = [hashes(words, len(words) + 4) for words in sentences]
+        row = np.concatenate([np.zeros(2, np.uint64), *parts])[None]
         levels = np.zeros(1 << BITS, np.uint8)
-        for kind, cells in enumerate(_sequences(given)):
+        for kind, cells in enumerate(_sequences(row)):
             # A sequence has a cell, and few share one: the cells are counted.
             counts = np.bincount(cells[cells > 0].astype(np.int64))
             seen = np.flatnonzero(counts >= (1 if kind == 0 else _LEAST))
@@ -93,14 +93,14 @@ class Seen:
             levels[seen] = np.maximum(levels[seen], level.clip(max=LEVELS))
         return cls((levels[0::2] | (levels[1::2] << 4)).astype(np.uint8))
 
-    def features(self, given: Hashes) -> NDArray[np.float32]:
+    def features(self, words: Hashes) -> NDArray[np.float32]:
         """Return what is known of each token, shape (sentences, tokens, FEATURES), from 0 to 1.
 
         Args:
-            given: of the sentences, shape (sentences, tokens); see `hashes`.
+            words: hashes of the words of the sentences, shape (sentences, tokens); see `hashes`.
         """
-        one, two, around, three = (self._levels(cells) for cells in _sequences(given))
-        result = np.zeros((*given.shape, FEATURES), np.uint8)
+        one, two, around, three = (self._levels(cells) for cells in _sequences(words))
+        result = np.zeros((*words.shape, FEATURES), np.uint8)
         result[:, :, 0] = one
         result[:, 1:, 1] = result[:, :-1, 2] = two
         result[:, 1:-1, 3] = around

@@ -29,7 +29,7 @@ Tokens = list[str]
 MINIMUM = 2000
 # Sentences that are trained on: words at least, tokens at most.
 _FEWEST_WORDS, _MOST_TOKENS = 2, 100
-# Sentences of about the same length stand in a batch: so many batches are sorted together.
+# Sentences of about the same length stand in a batch: this many batches are sorted together.
 _SORTED_BATCHES = 20
 # Share of the distinct words of a batch that are shown by their letters alone.
 _UNKNOWN_SHARE = 0.1
@@ -51,7 +51,7 @@ DEFAULTS: dict[str, Any] = {
     "learning_rate": 0.003,
 }
 _NETWORK = ("buckets", "embedding", "hidden", "dilations")
-# Words that are known by more than their letters were seen so often.
+# A word that is seen this often is known by more than its letters.
 _KNOWN_COUNT = 3
 
 
@@ -68,19 +68,19 @@ def sampled(sentences: Iterable[str], config: Mapping[str, Any]) -> list[str]:
 
     It depends neither on the order of the sentences nor on how often each comes.
     """
-    kept: dict[str, float] = {}
+    places: dict[str, float] = {}
     heap: list[tuple[float, str]] = []
     for sentence in sentences:
         place = fraction(config["seed"], "grammar", sentence)
         if len(heap) == config["sentences"]:
-            if -place <= heap[0][0] or sentence in kept:
+            if -place <= heap[0][0] or sentence in places:
                 continue
-            del kept[heapq.heappop(heap)[1]]
-        elif sentence in kept:
+            del places[heapq.heappop(heap)[1]]
+        elif sentence in places:
             continue
-        kept[sentence] = place
+        places[sentence] = place
         heapq.heappush(heap, (-place, sentence))
-    return sorted(kept, key=lambda sentence: (kept[sentence], sentence))
+    return sorted(places, key=lambda sentence: (places[sentence], sentence))
 
 
 def split(sentences: Iterable[str], config: Mapping[str, Any]) -> Split:
@@ -90,9 +90,9 @@ def split(sentences: Iterable[str], config: Mapping[str, Any]) -> Split:
         InputError: there are too few sentences.
     """
     suitable = [
-        found
-        for found in map(tokens, sampled(sentences, config))
-        if len(found) <= _MOST_TOKENS and sum(map(is_word, found)) >= _FEWEST_WORDS
+        sentence
+        for sentence in map(tokens, sampled(sentences, config))
+        if len(sentence) <= _MOST_TOKENS and sum(map(is_word, sentence)) >= _FEWEST_WORDS
     ]
     if len(suitable) < MINIMUM:
         raise InputError(
@@ -149,9 +149,7 @@ def _drawn(
     ]
     portion = _sentences_of_batch(config) * _SORTED_BATCHES
     return random, (
-        sorted(
-            (each for each in whole[start : start + portion] if len(each) <= _MOST_TOKENS), key=len
-        )
+        sorted((s for s in whole[start : start + portion] if len(s) <= _MOST_TOKENS), key=len)
         for start in range(0, len(whole), portion)
     )
 
@@ -180,8 +178,8 @@ def examples(
 
 def _paired(sentences: Sequence[Tokens], damager: Damager, epoch: int) -> Examples:
     result = Examples([], [], [])
-    for given in sentences:
-        sentence = damager.renamed(given, epoch)
+    for original in sentences:
+        sentence = damager.renamed(original, epoch)
         result.sentences.append(sentence)
         result.sound.append(True)
         result.wrong.append([False] * (len(sentence) + 1))
@@ -192,15 +190,15 @@ def _paired(sentences: Sequence[Tokens], damager: Damager, epoch: int) -> Exampl
     return result
 
 
-def _loss(network: Network, batch: Batch, found: Examples) -> Tensor:
+def _loss(network: Network, batch: Batch, marked: Examples) -> Tensor:
     """Return the cross-entropy of sentences plus that of tokens."""
     sound, wrong = network(batch)
     wanted = torch.zeros_like(wrong)
-    for row, marks in enumerate(found.wrong):
+    for row, marks in enumerate(marked.wrong):
         wanted[row, 1 : 1 + len(marks)] = torch.tensor(marks, dtype=torch.float32)
     present = batch.words[batch.types] != PADDING
     return binary_cross_entropy_with_logits(
-        sound, torch.tensor(found.sound, dtype=torch.float32)
+        sound, torch.tensor(marked.sound, dtype=torch.float32)
     ) + binary_cross_entropy_with_logits(wrong[present], wanted[present])
 
 
@@ -267,15 +265,14 @@ def validate(
     `area` is that under the ROC curve, `accuracy` counts log-odds above 0 as sound.
     """
     sound = model.of_tokens(sentences)
-    damaged = [each for s in sentences if (each := damager.damage(s, "validation")) is not None]
-    unsound = model.of_tokens([each.tokens for each in damaged])
+    damaged = [result for s in sentences if (result := damager.damage(s, "validation")) is not None]
+    unsound = model.of_tokens([sentence.tokens for sentence in damaged])
     kinds: dict[str, float] = {}
     for kind in damager.kinds:
-        found = [
-            each.tokens for s in sentences if (each := damager.damage(s, "validation", kind=kind))
-        ]
-        if found:
-            kinds[kind] = _area(sound, model.of_tokens(found))
+        results = (damager.damage(s, "validation", kind=kind) for s in sentences)
+        of_kind = [result.tokens for result in results if result]
+        if of_kind:
+            kinds[kind] = _area(sound, model.of_tokens(of_kind))
     return {
         "area": _area(sound, unsound),
         "accuracy": round(float((np.mean(sound > 0) + np.mean(unsound <= 0)) / 2), DECIMALS),
