@@ -53,11 +53,8 @@ def progress_line(
     `before` were done when `elapsed`, in seconds, began. With nothing more or no time since then,
     neither rate nor time left is told.
     """
-    line = (
-        f"{desc}: {done:,} of {total:,} {unit} ({done / total:.0%})"
-        if total
-        else (f"{desc}: {done:,} {unit}")
-    )
+    shown = f"{done:,} of {total:,} {unit} ({done / total:.0%})" if total else f"{done:,} {unit}"
+    line = f"{desc}: {shown}"
     if done <= before or elapsed <= 0:
         return line
     rate = (done - before) / elapsed
