@@ -146,6 +146,19 @@ def require_same_content():
         )
 
 
+def tell_failures():
+    """Say at the end of a run which jobs failed, and why: their own words stand far above."""
+    from workflow_scripts.commands.status.run_jobs import failure_lines
+
+    failed = [
+        (job.rule.name, dict(job.wildcards.items()), next(iter(job.log), None))
+        for failed in workflow.scheduler.failed
+        for job in (failed.jobs if failed.is_group() else [failed])
+    ]
+    for line in failure_lines(failed):
+        print(line, file=sys.stderr)
+
+
 def own_rules():
     """The rules of this workflow by the names they have here; in a module they go by others."""
     return {name: proxy.rule for name, proxy in rules._rules.items()}
