@@ -17,6 +17,7 @@ from snakemake.exceptions import WorkflowError
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.environment import require_good_place, require_utf8
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.plan.finished import trained_anew
 from workflow_scripts.plan.layout import unit_name
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.core.files.yaml_text import require_single_keys
@@ -40,7 +41,7 @@ try:
             require_single_keys(path)
     LAYOUT = run_layout(config)
     if workflow.is_main_process:
-        for note in LAYOUT.notes():
+        for note in (*LAYOUT.notes(), *trained_anew(LAYOUT)):
             print(f"note: {note}", file=sys.stderr)
 except InputError as error:
     raise WorkflowError(str(error)) from None
