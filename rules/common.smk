@@ -17,8 +17,10 @@ from snakemake.exceptions import WorkflowError
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.environment import require_good_place, require_utf8
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.plan.finished import trained_anew
 from workflow_scripts.plan.layout import unit_name
 from workflow_scripts.core.files.seal import canonical
+from workflow_scripts.core.files.yaml_text import require_single_keys
 from workflow_scripts.stages.catalogue import run_layout
 
 PATHS = workflow.modifier.path_modifier
@@ -34,9 +36,12 @@ try:
     # Snakemake deletes PYTHONPATH from conda jobs; the stages are modules below the Snakefile. The
     # strict mode is Snakemake's own default, which a prefix replaces.
     shell.prefix(f"set -euo pipefail; export PYTHONPATH={shlex.quote(BASEDIR)} PYTHONSAFEPATH=1; ")
+    if workflow.is_main_process:
+        for path in workflow.configfiles:
+            require_single_keys(path)
     LAYOUT = run_layout(config)
     if workflow.is_main_process:
-        for note in LAYOUT.notes():
+        for note in (*LAYOUT.notes(), *trained_anew(LAYOUT)):
             print(f"note: {note}", file=sys.stderr)
 except InputError as error:
     raise WorkflowError(str(error)) from None

@@ -83,18 +83,20 @@ def finished():
         target = own.get(stage.name)
         if target in dag.forcerules:
             dag.forcerules.update(made_by)
-        if target is not None and target.name in dag.omitrules:
-            dag.omitrules.update(each.name for each in made_by)
+        for named in (dag.omitrules, dag.untilrules):
+            if target is not None and target.name in named:
+                named.update(each.name for each in made_by)
     # A target of another workflow, of which this one is a module, may need any unit.
     strangers = set(dag.targetrules) - set(own.values())
     targets = set(LAYOUT.units()) if strangers else units_of(dag.targetrules, dag.targetfiles)
+    until = units_of(map(workflow.get_rule, dag.untilrules), dag.untilfiles)
     again = units_of(dag.forcerules, dag.forcefiles)
     try:
         found = Finished(LAYOUT, again)
     except InputError as error:
         refuse(str(error))
     omitted = units_of(map(workflow.get_rule, dag.omitrules), dag.omitfiles)
-    for each in found.refused(targets, omitted):
+    for each in found.refused(until or targets, omitted):
         if not (again and each.spared):
             refuse(each.message)
         logger.warning(f"{each.message}. It stays as it is, as you forced something else.")
@@ -144,6 +146,19 @@ def require_same_content():
             "what was made again has another content than before, though not another "
             f"configuration: {'; '.join(lines)}. Give the same command again to follow it"
         )
+
+
+def tell_failures():
+    """Say at the end of a run which jobs failed, and why: their own words stand far above."""
+    from workflow_scripts.commands.status.run_jobs import failure_lines
+
+    failed = [
+        (job.rule.name, dict(job.wildcards.items()), next(iter(job.log), None))
+        for failed in workflow.scheduler.failed
+        for job in (failed.jobs if failed.is_group() else [failed])
+    ]
+    for line in failure_lines(failed):
+        print(line, file=sys.stderr)
 
 
 def own_rules():

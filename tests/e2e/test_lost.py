@@ -111,6 +111,8 @@ def test_a_model_that_lost_a_file_stops_the_run_until_it_is_asked_for(
     assert not pipeline.planned("corpus")
     assert not TRAINING & pipeline.planned("--forcerun", "release").keys()
     assert not pipeline.planned("--omit-from", unit.partition(".")[0])
+    assert not pipeline.planned("--until", "clean")
+    assert "would train once more" in pipeline.fail("--dry-run", "--until", "release")
 
 
 @pytest.mark.parametrize(("unit", "name", "trained"), MODELS)

@@ -64,7 +64,13 @@ def test_unequal_line_counts_stop_the_run_with_both_counts(pipeline, data):
     micro.write_lines(data / "train.en", lines[:-3])
     output = pipeline.fail("corpus")
     assert "Traceback" not in output
-    (message,) = {line for line in output.splitlines() if line.startswith("error: ")}
+    lines = output.splitlines()
+    message = next(line for line in lines if line.startswith("error: "))
+    # Once more right before Snakemake's last lines, which name no cause.
+    end = lines.index("1 job failed:")
+    assert lines[end + 1] == f"error: corpus_import train: {message.removeprefix('error: ')}"
+    assert lines[end + 2].startswith("  log: results/logs/corpus/train/")
+    assert len(lines) - end < 9
     assert f"{data}/train.cs" in message and f"{data}/train.en" in message
     assert "420" in message and "417" in message
     assert not list((pipeline.folder / "results" / "corpus" / "train").rglob("*.parquet"))

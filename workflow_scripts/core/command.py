@@ -94,5 +94,7 @@ class _Named(argparse.Action):
             name, sign, path = value.partition("=")
             if not sign:
                 parser.error(f"argument {option_string}: {value!r} is no NAME=PATH")
+            if name in named:
+                parser.error(f"argument {option_string}: {name} stands there twice")
             named[name] = Path(path)
         setattr(namespace, self.dest, named)

@@ -11,12 +11,15 @@ INTERVAL_SECONDS = 10.0
 # Lines of `progress`, of downloads (MB) and of the training (train.process), which counts updates.
 _LINE = re.compile(
     r"[^:]+(?:: [^:]+)?: (?P<done>[\d,]+)(?: of (?P<total>[\d,]+))? (?P<unit>rows|updates|MB)"
-    r"(?: \(\d+%\))?, (?P<rate>[\d,.]+)/s"
+    r"(?: \(\d+%\))?(?:, (?P<rate>[\d,.]+)/s|(?<=%\))$)"
 )
 
 
 class Progress(NamedTuple):
-    """How far a job is: `done` of `total` units (rows, updates, MB) at `rate` units a second."""
+    """How far a job is: `done` of `total` units (rows, updates, MB) at `rate` units a second.
+
+    The rate is 0 where it is not known yet.
+    """
 
     done: int
     total: int | None
@@ -32,7 +35,7 @@ def parse_line(line: str) -> Progress | None:
     done, total, rate = (
         found[name] and found[name].replace(",", "") for name in ("done", "total", "rate")
     )
-    return Progress(int(done), int(total) if total else None, found["unit"], float(rate))
+    return Progress(int(done), int(total) if total else None, found["unit"], float(rate or 0))
 
 
 def duration(seconds: float) -> str:
@@ -45,15 +48,18 @@ def duration(seconds: float) -> str:
 def progress_line(
     desc: str, done: int, total: int | None, elapsed: float, unit: str = "rows", before: int = 0
 ) -> str:
-    """Return e.g. `generate: 1,200 of 3,000 rows (40 %), 35.1/s, 0:00:51 left`.
+    """Return e.g. `generate: 1,200 of 3,000 rows (40%), 35.1/s, 0:00:51 left`.
 
-    `before` were done when `elapsed`, in seconds, began.
+    `before` were done when `elapsed`, in seconds, began. With nothing more or no time since then,
+    neither rate nor time left is told.
     """
-    rate = (done - before) / elapsed if elapsed > 0 else 0.0
-    if not total:
-        return f"{desc}: {done:,} {unit}, {rate:,.1f}/s"
-    left = duration((total - done) / rate) if rate > 0 else "unknown time"
-    return f"{desc}: {done:,} of {total:,} {unit} ({done / total:.0%}), {rate:,.1f}/s, {left} left"
+    shown = f"{done:,} of {total:,} {unit} ({done / total:.0%})" if total else f"{done:,} {unit}"
+    line = f"{desc}: {shown}"
+    if done <= before or elapsed <= 0:
+        return line
+    rate = (done - before) / elapsed
+    line += f", {rate:,.1f}/s" if rate >= 1 else f", {rate:.3f}/s"
+    return f"{line}, {duration((total - done) / rate)} left" if total else line
 
 
 def progress(
@@ -64,6 +70,9 @@ def progress(
 ) -> Iterator[T]:
     """Pass `iterable` through and say on stderr, at most every ten seconds, how far it is.
 
+    The first item takes the time in which models are loaded. So the rate is that of the others, and
+    is told once these took ten seconds.
+
     Args:
         iterable: rows, or batches of them.
         total: how many rows there are, if known.
@@ -71,13 +80,17 @@ def progress(
         size: gives the rows of an item.
     """
     start = reported = time.monotonic()
-    done = 0
+    done, before, began = 0, None, start
     for item in iterable:
         yield item
         done += size(item)
         now = time.monotonic()
+        if before is None:
+            before, began = done, now
         if now - reported >= INTERVAL_SECONDS:
-            print(progress_line(desc, done, total, now - start), file=sys.stderr, flush=True)
+            elapsed = now - began if now - began >= INTERVAL_SECONDS else 0.0
+            line = progress_line(desc, done, total, elapsed, before=before)
+            print(line, file=sys.stderr, flush=True)
             reported = now
     elapsed = time.monotonic() - start
     print(f"{desc}: {done:,} rows done in {duration(elapsed)}", file=sys.stderr, flush=True)

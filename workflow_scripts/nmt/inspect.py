@@ -16,10 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from workflow_scripts.core.cli import run
-from workflow_scripts.core.config_size import require_bounded
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.model_folder import (
     HUGGING_FACE,
@@ -27,6 +24,7 @@ from workflow_scripts.core.files.model_folder import (
     ModelFiles,
     model_files,
 )
+from workflow_scripts.core.files.yaml_text import parse_yaml
 from workflow_scripts.nmt.loaders import LOADERS, load_model
 from workflow_scripts.nmt.loaders.description import Summary
 from workflow_scripts.nmt.pieces import raw_coders
@@ -144,11 +142,7 @@ def _front_matter(path: Path) -> dict[str, Any]:
     parts = re.split(r"^---[ \t]*$", _content(path), maxsplit=2, flags=re.MULTILINE)
     if len(parts) < 3 or parts[0].strip():
         return {}
-    try:
-        found = yaml.safe_load(parts[1])
-    except (ValueError, RecursionError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: the YAML at its beginning can't be read: {error}") from error
-    require_bounded(found, str(path))
+    found = parse_yaml(parts[1], str(path))
     return found if isinstance(found, dict) else {}
 
 

@@ -8,7 +8,7 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 """
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -207,6 +207,32 @@ def depending(layout: Layout, units: Collection[Unit]) -> set[Unit]:
         if known.intersection(layout.upstream(unit)):
             known.add(unit)
     return known
+
+
+def trained_anew(layout: Layout) -> Iterator[str]:
+    """Yield a line for each model that is to be trained, and the latest finished one of its name.
+
+    A new corpus is enough for that, even one that nothing is trained on: duplicates are sought in
+    all corpora.
+    """
+    for unit in layout.units():
+        folder = Path(layout.folder(*unit))
+        if not layout.declaration(unit[0]).trains(unit[1]) or _is_there(folder):
+            continue
+        try:
+            paths = folder.parent.glob("*/manifest.json")
+            path = max(paths, key=lambda path: path.stat().st_mtime, default=None)
+            manifest = read_sealed(path) if path else None
+        except (OSError, ValueError):
+            continue
+        if path and manifest:
+            own = {f"{unit_name(*read)}/{layout.key(*read)}" for read in layout.upstream(unit)}
+            others = sorted(name.rpartition("/")[0] for name in own - manifest["upstream"].keys())
+            settings = [] if manifest["config"] == layout.settings(unit) else ["its settings"]
+            yield (
+                f"{unit_name(*unit)} is not trained yet as this run wants it; {path.parent} "
+                f"differs in {', '.join([*settings, *others]) or 'the version of its stage'}"
+            )
 
 
 def manifest_path(layout: Layout, unit: Unit) -> Path:

@@ -10,6 +10,7 @@ from snakemake.utils import update_config
 
 from workflow_scripts.core.config_size import require_bounded
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.yaml_text import require_single_keys
 from workflow_scripts.plan.config import Config
 
 # PyYAML raises all of these for values that are not what their tags say.
@@ -56,6 +57,7 @@ def _load(path: Path) -> Config:
         raise InputError(f"configuration: {path}: too many levels; take some out") from error
     except _LOAD_ERRORS as error:
         raise InputError(f"configuration: {path}: {error}") from error
+    require_single_keys(path)
     # Before it is merged, which walks over it.
     require_bounded(loaded, f"configuration: {path}")
     return loaded

@@ -22,6 +22,25 @@ def test_the_rows_of_batches_are_counted(monkeypatch, capsys):
     assert last.startswith("read: 4 rows done in ")
 
 
+def test_the_time_left_is_told_once_it_has_a_base(monkeypatch, capsys):
+    """The first row waits 30 seconds for a model; each of the others takes a second."""
+    clock = iter([0, 30, *range(31, 60)])
+    monkeypatch.setattr("workflow_scripts.core.progress.time.monotonic", lambda: next(clock))
+    rows = progress(range(20), 103, "judge")
+    for _ in range(13):
+        next(rows)
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "judge: 1 of 103 rows (1%)"
+    assert parse_line(first) == Progress(1, 103, "rows", 0.0)
+    assert second == "judge: 11 of 103 rows (11%), 1.0/s, 0:01:32 left"
+
+
+def test_a_slow_rate_is_no_zero():
+    assert (
+        progress_line("judge", 3, 103, 80.0) == "judge: 3 of 103 rows (3%), 0.037/s, 0:44:27 left"
+    )
+
+
 def test_line_of_the_training_is_read():
     line = (
         "train forward: 1,250 of 4,500 updates (28%), 1.60/s, 33.9 min left at most, "

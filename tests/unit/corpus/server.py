@@ -17,6 +17,8 @@ class Site:
         shift: bytes by which a part begins elsewhere than asked for.
         redirects: where to, by path.
         length: what it says how long files are, if not the truth; "" says nothing.
+        endless: whether it sends files in chunks and cuts the connection before their end is told.
+        sizes: whether it tells the size of a file to who asks for a part beyond the end.
     """
 
     def __init__(self, files: dict[str, bytes]):
@@ -27,6 +29,8 @@ class Site:
         self.shift = 0
         self.redirects: dict[str, str] = {}
         self.length: str | None = None
+        self.endless = False
+        self.sizes = True
         self.requests: list[tuple[str, str | None]] = []
         self.url = ""
 
@@ -50,7 +54,11 @@ def handler(site: Site) -> type[BaseHTTPRequestHandler]:
             if asked and site.ranges:
                 start = int(asked.removeprefix("bytes=").rstrip("-"))
                 if start >= len(content):
-                    return self.send_error(416)
+                    self.send_response(416)
+                    if site.sizes:
+                        self.send_header("Content-Range", f"bytes */{len(content)}")
+                    self.send_header("Content-Length", "0")
+                    return self.end_headers()
                 start += site.shift
                 self.send_response(206)
                 self.send_header(
@@ -59,13 +67,17 @@ def handler(site: Site) -> type[BaseHTTPRequestHandler]:
             else:
                 self.send_response(200)
             length = str(len(content) - start) if site.length is None else site.length
-            if length:
+            if site.endless:
+                self.send_header("Transfer-Encoding", "chunked")
+            elif length:
                 self.send_header("Content-Length", length)
             self.end_headers()
             body = content[start:]
             if site.cut_after:
                 body = body[: site.cut_after.pop(0)]
                 self.close_connection = True
+            if site.endless:
+                body = b"%x\r\n%b\r\n" % (len(body), body)
             self.wfile.write(body)
 
         def log_message(self, *_):

@@ -97,8 +97,20 @@ def test_part_from_elsewhere_is_not_put_together(site, output):
     assert output.read_bytes() == CONTENT
 
 
-@pytest.mark.parametrize("old", [b"of another file", CONTENT + b"and more"])
-def test_old_part_that_does_not_fit_is_fetched_anew(site, output, old):
+def test_a_part_that_is_the_whole_file_is_not_asked_for_twice(site, output):
+    site.endless = True
+    get(site, output)
+    assert output.read_bytes() == CONTENT
+    assert [asked for _, asked in site.requests] == [None, "bytes=3000000-"]
+    output.replace(part(output))
+    get(site, output)
+    assert [asked for _, asked in site.requests[2:]] == ["bytes=3000000-"]
+
+
+@pytest.mark.parametrize("sizes", [True, False])
+@pytest.mark.parametrize("old", [b"of another file", CONTENT + b"and more", bytes(3_000_000)])
+def test_old_part_that_does_not_fit_is_fetched_anew(site, output, old, sizes):
+    site.sizes = sizes
     output.parent.mkdir()
     part(output).write_bytes(old)
     get(site, output)
@@ -239,6 +251,7 @@ def test_length_that_is_no_number_or_wrong_is_not_believed(site, output, length)
 
 
 def test_slow_connection_is_cut(site, output, monkeypatch):
+    site.ranges = False  # or small parts would add up to the file
     now = iter(range(0, 10**9, 61))
     monkeypatch.setattr(fetch_module.time, "monotonic", lambda: next(now))
     monkeypatch.setattr(fetch_module, "_LITTLE_BYTES", 1 << 30)

@@ -62,6 +62,8 @@ def test_corpora_with_given_lines_need_not_be_here(capsys, tmp_path):
 def test_lines_are_given_by_corpus():
     with pytest.raises(InputError, match="--lines testbed: give CORPUS=N"):
         estimate.main(["--configfile", TESTBED, "--lines", "testbed"])
+    with pytest.raises(InputError, match="--lines: testbed stands there twice"):
+        estimate.main(["--configfile", TESTBED, "--lines", "testbed=1", "testbed=2"])
 
 
 def test_shapes_follow_the_direction_of_each_model():

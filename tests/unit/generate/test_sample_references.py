@@ -51,7 +51,7 @@ def test_a_limit_of_0_takes_nothing_of_a_corpus():
         sampled(["a", "b"], {"a": 0, "b": 0})
 
 
-@pytest.mark.parametrize("limit", [None, 70, 1000, {"a": 40}])
+@pytest.mark.parametrize("limit", [None, 70, 1000, {"a": 40}, {"a": None, "b": 25}])
 def test_no_effective_limit_takes_everything(limit):
     assert sampled(["a", "b", "c"], limit) == {row["id"] for row in ROWS}
 

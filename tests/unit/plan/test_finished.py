@@ -10,7 +10,7 @@ import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.seal import sealed
-from workflow_scripts.plan.finished import Finished, other_content, read_manifest
+from workflow_scripts.plan.finished import Finished, other_content, read_manifest, trained_anew
 
 READS = {"data": [], "words": ["data"], "model": ["words"], "text": ["data", "model"]}
 READS["page"] = ["data", "text"]
@@ -53,6 +53,9 @@ class Flow:
     def folder(self, stage, instance=None):
         return f"results/{stage}/v1-0123456789ab"
 
+    def settings(self, unit):
+        return {"seed": 2}
+
     def records(self, stage, instance=None):
         return ["model"] if stage == "model" else ["0000", "0001"]
 
@@ -86,7 +89,7 @@ def make_manifest(unit):
         ).hexdigest()
         for name, _ in flow.upstream(unit)
     }
-    write(folder(unit) / "manifest.json", {"parts": parts, "upstream": read})
+    write(folder(unit) / "manifest.json", {"parts": parts, "upstream": read, "config": {"seed": 1}})
 
 
 def make(unit, content="as ever"):
@@ -237,6 +240,16 @@ def test_content_that_changed_meanwhile_is_told():
     assert not found.changed_since()
     make(DATA, "another")
     assert found.changed_since() == {WORDS: [DATA], TEXT: [DATA], PAGE: [DATA]}
+
+
+def test_a_model_that_is_trained_once_more_is_told_with_what_changed(monkeypatch):
+    assert list(trained_anew(flow)) == []
+    monkeypatch.setattr(Flow, "key", lambda self, stage, _=None: f"v1-{stage:0<12.12}")
+    monkeypatch.setattr(Flow, "folder", lambda self, stage, _=None: f"results/{stage}/v1-new")
+    text = "model is not trained yet as this run wants it; results/model/v1-0123456789ab differs in"
+    assert list(trained_anew(flow)) == [f"{text} its settings, words"]
+    (folder(MODEL)).mkdir()
+    assert list(trained_anew(flow)) == []
 
 
 def test_a_damaged_manifest_is_an_error():

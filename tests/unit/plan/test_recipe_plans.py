@@ -12,6 +12,7 @@ from tests import stanza_package
 from tests.configs import ROOT
 from tests.unit.lexicon.wordnet_files import write_wordnet
 from tests.unit.transfer.conftest import write_senteval
+from workflow_scripts.commands.estimate.text_speed import select_among
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.resolve import resolve
 from workflow_scripts.stages.catalogue import run_layout, validate
@@ -76,3 +77,6 @@ def test_recipe_is_planned(recipe, tmp_path, monkeypatch):
     assert len(set(folders)) == len(folders) > 10
     assert {unit[0] for unit in layout.units()} > {"corpus", "clean", "train", "generate", "select"}
     assert all(layout.records(*unit) for unit in layout.units())
+    # `estimate` tries the selection of each system on made-up candidates.
+    for system in config["run"]["systems"]:
+        select_among(["a dog", "a cat"], layout.settings(("select", system)), str.split)

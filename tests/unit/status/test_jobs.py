@@ -6,6 +6,7 @@ import pytest
 from workflow_scripts.commands.status.run_jobs import (
     INTERRUPTED,
     failure,
+    failure_lines,
     jobs_of_run,
     last_progress,
     latest_jobs,
@@ -96,6 +97,26 @@ def test_log_that_is_not_there_says_nothing(tmp_path):
 )
 def test_message_of_a_failure(log, text, expected):
     assert failure(log(text)) == expected
+
+
+def test_the_end_of_a_run_says_which_jobs_failed_and_why(log):
+    path = str(log("note\nerror: a.cs is not there\n"))
+    jobs = [
+        ("score_shard", {"system": "x", "version": "v1-0", "shard": "0001"}, path),
+        ("manifest", {}, "none.log"),
+    ]
+    assert failure_lines(jobs) == [
+        "1 job failed:",
+        "error: score_shard x 0001: a.cs is not there",
+        f"  log: {path}",
+    ]
+    assert failure_lines(jobs[1:])[:2] == [
+        "1 job failed:",
+        "error: manifest: it ended without a message: killed, or out of memory",
+    ]
+    assert failure_lines([]) == []
+    many = failure_lines([("a", {"shard": f"{number:04d}"}, path) for number in range(12)])
+    assert (many[0], many[-1], len(many)) == ("12 jobs failed:", "and 2 more", 22)
 
 
 def test_a_job_that_outlived_its_snakemake_is_running(tmp_path, monkeypatch):

@@ -38,6 +38,7 @@ MAX_FORM = 1 << 16
 MAX_NAME = 60
 # Seconds without a byte after which a connection is closed.
 IDLE = 60.0
+NO_PAGE = "There is no such page."
 LOOPBACK = ("127.0.0.1", "localhost")
 _HEADERS = {
     "Content-Security-Policy": (
@@ -120,11 +121,16 @@ class Handler(BaseHTTPRequestHandler):
             self._message(HTTPStatus.SERVICE_UNAVAILABLE, text)
 
     def _get(self) -> None:
+        # A body would be read as the next request of the connection.
+        if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
+            self.close_connection = True
         path, query = self._target()
         if path in ASSETS:
             self._send(HTTPStatus.OK, self.server.assets[path], ASSETS[path])
         elif not self._known_host():
             self._message(HTTPStatus.FORBIDDEN, "This page is served under another name.")
+        elif not _is_page(path):
+            self._message(HTTPStatus.NOT_FOUND, NO_PAGE)
         elif path == "/" and "token" in query:
             self._enter(query["token"])
         elif path == "/leave" and self._campaign.by_name:
@@ -144,6 +150,8 @@ class Handler(BaseHTTPRequestHandler):
             self._message(HTTPStatus.BAD_REQUEST, "That is no form of this page.")
         elif not self._known_host() or not self._same_origin():
             self._message(HTTPStatus.FORBIDDEN, "The form comes from another page.")
+        elif not _is_page(path):
+            self._message(HTTPStatus.NOT_FOUND, NO_PAGE)
         elif path == "/" and self._campaign.by_name:
             self._introduce(form.get("name", ""))
         elif (person := self._person()) is None:
@@ -223,7 +231,7 @@ class Handler(BaseHTTPRequestHandler):
         if number.isascii() and number.isdigit() and len(number) < 16:
             page = campaign.store.page(annotator, int(number), campaign.wanted)
         if page is None:
-            self._message(HTTPStatus.NOT_FOUND, "There is no such page.", name=name)
+            self._message(HTTPStatus.NOT_FOUND, NO_PAGE, name=name)
         elif self.command == "GET":
             self._show(annotator, name, page, {})
         else:
@@ -295,7 +303,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def _form(self) -> dict[str, str] | None:
         """Return the fields of the form that was sent, None if no form was."""
-        length = self.headers.get("Content-Length", "")
+        lengths = self.headers.get_all("Content-Length", [])
+        # With both headers, or two lengths, a server in between may see another end of the form.
+        if len(lengths) != 1 or "Transfer-Encoding" in self.headers:
+            return None
+        length = lengths[0]
         if not (length.isascii() and length.isdigit()) or int(length) > MAX_FORM:
             return None
         try:
@@ -334,13 +346,17 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def _fields(text: str) -> dict[str, str]:
-    """Return the fields of a query or a form; of several values of a name the last one.
+    """Return the fields of a query or a form.
 
     Raises:
-        ValueError: there are too many.
+        ValueError: there are too many, or one stands there twice.
     """
-    found = parse_qs(text, keep_blank_values=True, max_num_fields=100)
-    return {name: values[-1] for name, values in found.items()}
+    fields = parse_qs(text, keep_blank_values=True, max_num_fields=100)
+    return {name: value for name, [value] in fields.items()}
+
+
+def _is_page(path: str) -> bool:
+    return path in ("/", "/leave") or path.startswith("/page/")
 
 
 def _filled(page: Page) -> dict[str, str]:

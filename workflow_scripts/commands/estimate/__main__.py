@@ -260,6 +260,8 @@ def _given_lines(texts: list[str]) -> dict[str, int]:
         name, _, count = each.partition("=")
         if not count.isdigit():
             raise InputError(f"--lines {each}: give CORPUS=N")
+        if name in lines:
+            raise InputError(f"--lines: {name} stands there twice")
         lines[name] = int(count)
     return lines
 

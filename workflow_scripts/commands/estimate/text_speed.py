@@ -133,11 +133,16 @@ def _train_segmenters(layout: Layout, folder: Path) -> float:
     return seconds
 
 
-def _select_seconds(layout: Layout, texts: list[str], segmenter: Segmenter) -> float:
-    """Return the CPU-seconds per candidate of a selection among other sentences."""
-    system = layout.config["run"]["systems"][0]
-    config = layout.settings(("select", system))
-    texts = list(dict.fromkeys(texts))[:150]
+def select_among(
+    texts: list[str], config: dict[str, Any], segment: Callable[[str], list[str]]
+) -> None:
+    """Select among `texts` as if they were candidates of the first one.
+
+    Args:
+        texts: different sentences.
+        config: of the stage `select` for a system.
+        segment: gives the pieces of a text.
+    """
     candidates: list[ScoredCandidate] = [
         {
             "text": text,
@@ -156,12 +161,22 @@ def _select_seconds(layout: Layout, texts: list[str], segmenter: Segmenter) -> f
         "corpus": "",
         "candidates": candidates,
     }
+    judged = config.get("judge") is not None
+    probabilities: list[float | None] | None = [1.0] * len(texts) if judged else None
+    select(row, config, 9.0, segment, probabilities)
+
+
+def _select_seconds(layout: Layout, texts: list[str], segmenter: Segmenter) -> float:
+    """Return the CPU-seconds per candidate of a selection among other sentences."""
+    system = layout.config["run"]["systems"][0]
+    config = layout.settings(("select", system))
+    texts = list(dict.fromkeys(texts))[:150]
 
     def run() -> None:
         for _ in range(_SELECTED_ROWS):
-            select(row, config, 9.0, segmenter.pieces)
+            select_among(texts, config, segmenter.pieces)
 
-    return seconds_of(run) / (_SELECTED_ROWS * len(candidates))
+    return seconds_of(run) / (_SELECTED_ROWS * len(texts))
 
 
 def _import_seconds(

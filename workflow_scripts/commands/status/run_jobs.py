@@ -1,7 +1,7 @@
 """The jobs of a run: which are under way or failed, how far they are, and what went wrong."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +20,8 @@ RUNNING, INTERRUPTED = "running", "interrupted"
 # Progress lines come every ten seconds.
 _FRESH_SECONDS = 60
 _TAIL_BYTES = 16384
+# Failed jobs that are told of one by one.
+_SHOWN = 10
 _NO_MESSAGE = "it ended without a message: killed, or out of memory"
 
 
@@ -99,3 +101,29 @@ def failure(log: Path) -> str:
     if lines and any(line.startswith("Traceback ") for line in lines):
         return lines[-1]
     return _NO_MESSAGE
+
+
+def failure_lines(jobs: Iterable[tuple[str, Mapping[str, str], str | None]]) -> list[str]:
+    """Return lines that say of failed jobs what they were, why they failed, and where it stands.
+
+    Args:
+        jobs: rule, wildcards and log of each. Those of a group may have run well: where one of all
+            jobs left a message, those without one are left out.
+    """
+    told = [
+        (f"{' '.join([rule, *_values(wildcards)])}: {failure(Path(log or ''))}", log)
+        for rule, wildcards, log in jobs
+    ]
+    known = [job for job in told if not job[0].endswith(_NO_MESSAGE)] or told
+    if not known:
+        return []
+    lines = [f"{len(known):,} {'job' if len(known) == 1 else 'jobs'} failed:"]
+    for text, log in sorted(known)[:_SHOWN]:
+        lines += [f"error: {text}", *([f"  log: {log}"] if log else [])]
+    if len(known) > _SHOWN:
+        lines.append(f"and {len(known) - _SHOWN:,} more")
+    return lines
+
+
+def _values(wildcards: Mapping[str, str]) -> list[str]:
+    return [value for name, value in wildcards.items() if name != "version"]

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from workflow_scripts.core.config_size import require_bounded
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.yaml_text import parse_yaml
 
 # Options and what they must be. An option that is not there has the first value.
 _SUPPORTED: dict[str, tuple[object, ...]] = {
@@ -181,14 +179,7 @@ class _Numbers:
 
 
 def _tree(path: Path, text: str) -> dict[str, Any]:
-    try:
-        tree = yaml.safe_load(text)
-    except RecursionError:
-        why = "too many levels of lists and mappings in one another"
-        raise InputError(f"{path}: cannot read the options: {why}") from None
-    except (ValueError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: cannot read the options: {error}") from error
-    require_bounded(tree, f"{path}: the options")
+    tree = parse_yaml(text, f"{path}: the options")
     if not isinstance(tree, dict):
         raise InputError(f"{path}: the options are no mapping; is it a model of Marian?")
     return tree

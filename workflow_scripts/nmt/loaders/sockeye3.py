@@ -10,9 +10,9 @@ import torch
 import yaml
 from torch import Tensor
 
-from workflow_scripts.core.config_size import require_bounded
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.model_folder import ModelFiles
+from workflow_scripts.core.files.yaml_text import parse_yaml
 from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm
 from workflow_scripts.nmt.linear import Linear
@@ -173,14 +173,10 @@ def read_tree(path: Path) -> Any:
         InputError: it cannot be read.
     """
     try:
-        tree = yaml.load(path.read_text(encoding="utf-8"), Loader=_ConfigLoader)
-        require_bounded(tree, str(path))
-        return tree
-    except RecursionError:
-        why = "too many levels of lists and mappings in one another"
-        raise InputError(f"{path}: cannot read the model's config: {why}") from None
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot read the model's config: {error}") from error
+    return parse_yaml(text, str(path), _ConfigLoader)
 
 
 def _values(path: Path) -> Callable[[str], Any]:

@@ -28,6 +28,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.files.seal import SEAL, read_sealed
 from workflow_scripts.core.files.space import explained, require
+from workflow_scripts.core.files.yaml_text import parse_yaml
 from workflow_scripts.plan.config import Config
 
 if TYPE_CHECKING:
@@ -71,13 +72,13 @@ def read_config(run: Path) -> Config:
     """
     path = run / "config.yaml"
     try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+        config = parse_yaml(path.read_text(encoding="utf-8"), str(path))
     except OSError as error:
         raise InputError(
             f"{run}: no run there ({error.strerror}: {path}); name a folder below {RUNS}/ of the "
             "working directory"
         ) from error
-    except (UnicodeDecodeError, yaml.YAMLError):
+    except (UnicodeDecodeError, InputError):
         config = None
     kinds = {"run": dict, "results": str}
     if not (

@@ -248,6 +248,8 @@ def download(url: str, part: Path, pause: float = 1.0) -> None:
                 error: Exception = ConnectionError("the server sends another part than asked for")
             except urllib.error.HTTPError as answer:
                 if answer.code == _BEYOND_THE_END and before:
+                    if answer.headers.get("Content-Range", "").strip() == f"bytes */{before}":
+                        return  # the connection was cut behind the last byte
                     stream.truncate(0)  # of another file, or more than there is: start over
                 elif answer.code not in _TRY_AGAIN:
                     raise InputError(

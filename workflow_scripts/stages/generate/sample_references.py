@@ -58,7 +58,7 @@ def cutoff(places: Callable[[], Iterable[Place]], limit: int) -> Place:
 def sample(
     rows: Callable[[], Iterable[PairRow]],
     corpora: list[str],
-    limit: int | dict[str, int] | None,
+    limit: int | dict[str, int | None] | None,
     seed: int,
 ) -> dict[str, Any]:
     """Return the cut-off of every corpus and how many of its references are in the sample.
@@ -66,8 +66,8 @@ def sample(
     Args:
         rows: gives a new pass over all pairs (`id` and `corpus` suffice) at each call.
         corpora: those whose references may be paraphrased.
-        limit: how many in all; or at most how many of each corpus, those not named without a
-            limit; or None for all of them.
+        limit: how many in all; or at most how many of each corpus, None (or not named):
+            without a limit; or None for all of them.
         seed: of the order.
 
     Returns:

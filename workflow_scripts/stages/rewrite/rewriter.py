@@ -210,20 +210,21 @@ class Rewriter:
             most = self._model.max_source_pieces
             why = f"too long: the sentence has {len(source)} pieces, the model reads up to {most}"
             return replace(plan, searches=[], why=why)
+        known = set(_parts(request.text)) - set(plan.unknown)
+        if plan.unknown and not any(map(letters_and_digits, known)):
+            why = (
+                "unreadable: the rewriter knows no word of the sentence; it reads "
+                f"{self.language or 'the language that it was trained on'}"
+            )
+            return replace(plan, searches=[], why=why)
         if not searches:
             why = f"no words: {request.system} finds none here that the rewriter can write"
             return replace(plan, why=why)
         return plan
 
     def _unknown(self, text: str) -> list[str]:
-        """Return the words that the model reads as unknown: it can't know what they say.
-
-        Where no blanks stand between words, these are single characters.
-        """
-        parts: dict[str, None] = {}
-        for word in text.split():
-            parts |= dict.fromkeys(word if any(map(written_without_blanks, word)) else [word])
-        return [part for part in parts if UNK in self._source.encode(part)]
+        """Return the parts of a text that the model can't read: it can't know what they say."""
+        return [part for part in _parts(text) if UNK in self._source.encode(part)]
 
     def _with_template(self, request: Request) -> str:
         """Return what the model reads: one with templates is also told that there is none."""
@@ -486,6 +487,14 @@ def _has(form: str, banned: str) -> bool:
     if only_at_start:
         return starts and holds(words, banned)
     return holds(words, avoided)
+
+
+def _parts(text: str) -> list[str]:
+    """Return the different words of a text, single characters where no blanks part words."""
+    parts: dict[str, None] = {}
+    for word in text.split():
+        parts |= dict.fromkeys(word if any(map(written_without_blanks, word)) else [word])
+    return list(parts)
 
 
 def _why(lost: Counter[str], plan: Plan) -> str:

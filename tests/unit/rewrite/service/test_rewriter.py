@@ -220,6 +220,16 @@ def test_why_a_long_sentence_has_none(rewriter, parts):
     assert not answer.constraints_met
 
 
+@pytest.mark.parametrize("text", ["\u4e2d\u6587\u3002", "\u4f60\u597d \u4f60\u597d!"])
+def test_sentence_without_a_word_that_the_model_knows(rewriter, text):
+    (answer,) = rewriter.answer([Request(text)])
+    assert answer.paraphrases == []
+    assert answer.why.startswith("unreadable: the rewriter knows no word of the sentence")
+    (mixed,) = rewriter.answer([Request(f"kolo {text}")])
+    assert mixed.paraphrases
+    assert mixed.why is None
+
+
 def test_why_words_can_not_be_met(rewriter):
     many = ("bicycle", "woman", "dog", "car", "school", "cup", "boy", "street", "market")
     (answer,) = rewriter.answer([Request("kolo", use=many)])
