@@ -49,7 +49,7 @@ def outputs(
     where = torch.device(device)
     every = np.arange(len(lengths))
     for batch in in_batches(every, np.asarray(lengths), settings["batch"]):
-        given = {name: value.to(where) for name, value in inputs(batch, 0).items()}
+        tensors = {name: value.to(where) for name, value in inputs(batch, 0).items()}
         with torch.inference_mode(), computed_in(settings["precision"], where):
-            answer = model(**given)
+            answer = model(**tensors)
         yield batch, answer

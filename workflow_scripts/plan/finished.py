@@ -81,17 +81,17 @@ class Finished:
             omitted: units that the user leaves out, with all that depends on them.
         """
         needed = self._layout.all_upstream(targets) - depending(self._layout, omitted)
-        made: set[Unit] = set()
+        to_make: set[Unit] = set()
         todo = list(targets)
         while todo:
             unit = todo.pop()
-            if unit not in made | self.spared:
-                made.add(unit)
+            if unit not in to_make | self.spared:
+                to_make.add(unit)
                 todo += self._layout.upstream(unit)
         return [
             refusal
             for refusal in self.refusals
-            if refusal.unit in needed and (refusal.spared or refusal.unit in made)
+            if refusal.unit in needed and (refusal.spared or refusal.unit in to_make)
         ]
 
     def changed_since(self) -> dict[Unit, list[Unit]]:

@@ -86,11 +86,11 @@ def bin_of(score: float) -> int:
 
 
 def _found(
-    found: Iterable[tuple[Reference, Item]],
+    pairs: Iterable[tuple[Reference, Item]],
 ) -> dict[tuple[str, str], tuple[Reference, Item]]:
     """Return each pair once, with all its systems; what else is known is that of its first."""
     merged: dict[tuple[str, str], tuple[Reference, Item]] = {}
-    for reference, item in found:
+    for reference, item in pairs:
         key = (item.reference, item.paraphrase)
         if key not in merged:
             merged[key] = (reference, item)
@@ -136,7 +136,7 @@ def _by_bin(
     def lot(pair: tuple[Reference, Item]) -> float:
         return fraction(seed, "annotate", pair[1].reference, pair[1].paraphrase)
 
-    return [pair for each in bins for pair in heapq.nsmallest(per_bin, each, lot)]
+    return [pair for some_bin in bins for pair in heapq.nsmallest(per_bin, some_bin, lot)]
 
 
 # --- of a run ------------------------------------------------------------------------------------
@@ -245,16 +245,16 @@ def _selected(
             if corpora is not None and row["corpus"] not in corpora:
                 continue
             reference = Reference(row["id"], row["reference"], row["source"])
-            for each in row["paraphrases"][: wanted.best]:
+            for paraphrase in row["paraphrases"][: wanted.best]:
                 yield (
                     reference,
                     Item(
                         reference=row["id"],
-                        paraphrase=each["text"],
+                        paraphrase=paraphrase["text"],
                         systems=(system,),
-                        forward_nll=_known(each["forward_nll"]),
-                        backward_nll=_known(each["backward_nll"]),
-                        paraphrase_score=score.get((row["id"], each["rank"])),
+                        forward_nll=_known(paraphrase["forward_nll"]),
+                        backward_nll=_known(paraphrase["backward_nll"]),
+                        paraphrase_score=score.get((row["id"], paraphrase["rank"])),
                     ),
                 )
 
@@ -301,8 +301,8 @@ def of_file(path: Path, per_bin: int | None, seed: int) -> Material:
                 f"line {first}; an id stands for one reference"
             )
         pairs.append((reference, item))
-    found = _found(pairs).values()
-    return _material(found if per_bin is None else _by_bin(found, per_bin, seed), str(path))
+    distinct = _found(pairs).values()
+    return _material(distinct if per_bin is None else _by_bin(distinct, per_bin, seed), str(path))
 
 
 def _pair(row: dict[str, str]) -> tuple[Reference, Item]:

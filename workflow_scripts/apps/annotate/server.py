@@ -339,8 +339,8 @@ def _fields(text: str) -> dict[str, str]:
     Raises:
         ValueError: there are too many.
     """
-    found = parse_qs(text, keep_blank_values=True, max_num_fields=100)
-    return {name: values[-1] for name, values in found.items()}
+    fields = parse_qs(text, keep_blank_values=True, max_num_fields=100)
+    return {name: values[-1] for name, values in fields.items()}
 
 
 def _filled(page: Page) -> dict[str, str]:

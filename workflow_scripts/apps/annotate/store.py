@@ -30,7 +30,7 @@ LEASE = 1800.0
 # What the file says of itself, in SQLite's own header.
 _APPLICATION = 0x50724C72
 _VERSION = 1
-_ANSWER = [each.name for each in fields(Answer)]
+_ANSWER = [field.name for field in fields(Answer)]
 
 _TABLES = """
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);

@@ -81,17 +81,17 @@ class Worker:
         with self._changed:
             self._closed = True
             for line in self._waiting.values():
-                for each in line:
-                    each.result.cancel()
+                for waiting in line:
+                    waiting.result.cancel()
             self._changed.notify()
         self._thread.join()
 
     def _forget_cancelled(self) -> None:
         for client, line in list(self._waiting.items()):
-            kept = deque(each for each in line if not each.result.cancelled())
-            self._count -= len(line) - len(kept)
-            if kept:
-                self._waiting[client] = kept
+            wanted = deque(waiting for waiting in line if not waiting.result.cancelled())
+            self._count -= len(line) - len(wanted)
+            if wanted:
+                self._waiting[client] = wanted
             else:
                 del self._waiting[client]
 
@@ -150,8 +150,8 @@ class Worker:
             if self._closed or not self._waiting:
                 return None
             client, line = self._waiting.popitem(last=False)
-            found = line.popleft()
+            waiting = line.popleft()
             self._count -= 1
             if line:
                 self._waiting[client] = line
-            return found
+            return waiting

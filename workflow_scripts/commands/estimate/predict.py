@@ -225,10 +225,11 @@ class Predictor:
     def _rewriter_pairs(self, name: str) -> float:
         """Return the rows of a rewriter, with both directions and copies, if none is left out."""
         block = rewriter(self._config, name)
-        systems = [each.partition("-")[2] for each in rewriter_training_sets(self._config, name)]
+        names = rewriter_training_sets(self._config, name)
+        systems = [training_set.partition("-")[2] for training_set in names]
         own = self._config["run"]["systems"]
-        blocks = [self._config["systems"][each] for each in systems if each in own]
-        best = sum(each["select"]["best"] for each in blocks)
+        blocks = [self._config["systems"][system] for system in systems if system in own]
+        best = sum(entry["select"]["best"] for entry in blocks)
         damage = noise(self._config, name)
         copies = damage["copies"] if damage else 1
         return self.references() * best * len(block["write"]) * copies

@@ -33,7 +33,7 @@ class Table(NamedTuple):
     def where(self, **values: Any) -> "Table":
         """Return the table of the records that have these values."""
         wanted = values.items()
-        return Table(self.columns, [each for each in self.records if each.items() >= wanted])
+        return Table(self.columns, [record for record in self.records if record.items() >= wanted])
 
     def groups(self, name: str) -> list[list[Record]]:
         """Return the records by what they have under a name, in the order of their first ones."""
@@ -58,9 +58,9 @@ def value_at(record: Record, path: str) -> Any:
     Raises:
         KeyError: another key is missing.
     """
-    found: Any = record
+    value: Any = record
     for key in path.split("."):
-        if found is None or (key.endswith("?") and key[:-1] not in found):
+        if value is None or (key.endswith("?") and key[:-1] not in value):
             return None
-        found = found[int(key) if isinstance(found, list) else key.removesuffix("?")]
-    return found
+        value = value[int(key) if isinstance(value, list) else key.removesuffix("?")]
+    return value

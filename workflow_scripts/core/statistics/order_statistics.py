@@ -37,12 +37,12 @@ def order_statistics(values: Passes, ranks: list[int]) -> list[float]:
         for prefix, counts in lower.items():
             shared = bits[bits >> 16 == prefix]
             counts += np.bincount(shared & (_HALF - 1), minlength=_HALF)
-    found = []
+    numbers = []
     for rank, prefix in zip(ranks, map(int, prefixes), strict=True):
         below = int(cumulative[prefix] - upper[prefix])
         suffix = int(np.searchsorted(lower[prefix].cumsum(), rank - below))
-        found.append(_number(prefix << 16 | suffix))
-    return found
+        numbers.append(_number(prefix << 16 | suffix))
+    return numbers
 
 
 def quantile_rank(quantile: float, count: int) -> int:

@@ -21,8 +21,8 @@ def characters(run: FinishedRun) -> dict[str, Any] | None:
         return None
     counts = {side: Counter[str]() for side in ("source", "reference")}
     for record in sorted((run.folder("clean") / "rejected").glob("*.tsv.json")):
-        found = read_record(record)["extra"]["characters"]
-        for side, pairs in found.items():
+        by_side = read_record(record)["extra"]["characters"]
+        for side, pairs in by_side.items():
             counts[side].update(pairs)
     if not any(counts.values()):
         return None
@@ -31,17 +31,19 @@ def characters(run: FinishedRun) -> dict[str, Any] | None:
         {
             "side": side,
             "charset": charsets[side],
-            "distinct": len(found),
+            "distinct": len(of_side),
             "rows": [
                 {
-                    "character": told_character(each),
-                    "name": unicodedata.name(each, "no name"),
+                    "character": told_character(character),
+                    "name": unicodedata.name(character, "no name"),
                     "pairs": pairs,
                 }
-                for each, pairs in sorted(found.items(), key=lambda item: (-item[1], item[0]))
+                for character, pairs in sorted(
+                    of_side.items(), key=lambda item: (-item[1], item[0])
+                )
             ][:_MOST],
         }
-        for side, found in counts.items()
-        if found
+        for side, of_side in counts.items()
+        if of_side
     ]
     return {"sides": sides}

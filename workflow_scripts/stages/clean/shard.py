@@ -8,6 +8,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -74,21 +75,21 @@ class Rejects:
 
     def add(self, row: PairRow, reason: str) -> None:
         """Write one pair: id, reason, characters, source, reference."""
-        side, found = reason.removeprefix("charset_"), list[str]()
+        side, characters = reason.removeprefix("charset_"), list[str]()
         if reason.startswith("charset_"):
             text = row["source"] if side == "source" else row["reference"]
-            found = outside(text, self._charsets[side])
-            self.characters[side].update(found)
+            characters = outside(text, self._charsets[side])
+            self.characters[side].update(characters)
         cells = (
             escaped(row["id"]),
             reason,
-            " ".join(map(told_character, found)),
+            " ".join(map(told_character, characters)),
             start_of(row["source"]),
             start_of(row["reference"]),
         )
         self._write("\t".join(cells) + "\n")
 
-    def told(self) -> dict[str, dict[str, int]]:
+    def frequencies(self) -> dict[str, dict[str, int]]:
         """Return `characters`, the most frequent first, and none of a side without any."""
         return {
             side: dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
@@ -232,7 +233,7 @@ def clean_shard(config: dict[str, Any], pairs: list[Path], output: Path, rejecte
                 else:
                     yield row
         # No rows: the record of the shard counts them.
-        write_record(rejected, 0, 0, {}, extra={"characters": rejects.told()})
+        write_record(rejected, 0, 0, {}, extra={"characters": rejects.frequencies()})
         _tell(rejects, config, output.stem)
 
     rows = _rows_of(corpora, [Input(path, PairRow) for path in pairs])
@@ -241,8 +242,9 @@ def clean_shard(config: dict[str, Any], pairs: list[Path], output: Path, rejecte
 
 def _tell(rejects: Rejects, config: dict[str, Any], shard: str) -> None:
     """Say on stderr which characters cost the most pairs."""
-    for side, found in rejects.told().items():
-        most = ", ".join(f"{told_character(each)} {found[each]:,}" for each in list(found)[:_SHOWN])
+    for side, counts in rejects.frequencies().items():
+        shown = islice(counts.items(), _SHOWN)
+        most = ", ".join(f"{told_character(character)} {pairs:,}" for character, pairs in shown)
         print(
             f"clean {shard}: pairs left out for characters outside {config['charset'][side]} "
             f"({side}): {most}",

@@ -317,12 +317,12 @@ def fetch(url: str, expected: str, output: Path, pause: float = 1.0) -> None:
 
 
 def _check(part: Path, url: str, expected: str) -> None:
-    found = sha256(part)
-    if found != expected:
+    digest = sha256(part)
+    if digest != expected:
         size = part.stat().st_size
         part.unlink()
         raise InputError(
-            f"{url}: what came ({size:,} bytes) has the SHA-256 {found}, but the configuration "
+            f"{url}: what came ({size:,} bytes) has the SHA-256 {digest}, but the configuration "
             f"says {expected}. It was thrown away. Look whether the file has changed at its "
             "source before you change the sha256"
         )

@@ -124,9 +124,9 @@ class Corpus(Stage):
                 "workflow_scripts.corpus.pin --configfile ... --output pins.yaml; then add "
                 "pins.yaml to --configfile (docs/corpus.md)"
             )
-        kept = Path(self.config["downloads"])
+        folder = Path(self.config["downloads"])
         return [
-            Download(url, sha256, str(kept / sha256 / file_name(url)))
+            Download(url, sha256, str(folder / sha256 / file_name(url)))
             for url, sha256 in zip(as_list(block["url"]), as_list(block["sha256"]), strict=True)
         ]
 
@@ -177,21 +177,21 @@ class Corpus(Stage):
         They lie below the data folder, or for a downloaded corpus below the folder of downloads.
         """
         block = {k: v for k, v in self.config["corpora"][name].items() if k not in _APART}
-        kept = {Path(download.path).name: download.path for download in self.downloads(name)}
+        by_name = {Path(download.path).name: download.path for download in self.downloads(name)}
 
         def located(paths: list[str]) -> list[Located]:
-            if not kept:
+            if not by_name:
                 return selection.located(self.config, paths)
             parts = [path.partition("/") for path in paths]
             return [
-                Located(f"{kept[file]}{slash}{member}", self.config["downloads"])
+                Located(f"{by_name[file]}{slash}{member}", self.config["downloads"])
                 for file, slash, member in parts
             ]
 
         paths: dict[str, Any] = {
             key: located(as_list(value)) for key, value in block.items() if key in _TEXT_KEYS
         }
-        if kept:
+        if by_name:
             folder = self.config["downloads"]
             paths["sha256"] = {
                 Located(download.path, folder): download.sha256 for download in self.downloads(name)
@@ -203,9 +203,9 @@ class Corpus(Stage):
         if name in self.layout.absent:
             return block
         if "sha256" in block:  # the names of these files hold their hashes
-            kept = Path(self.config["downloads"])
+            folder = Path(self.config["downloads"])
             names = {
-                key: [Path(path).relative_to(kept).as_posix() for path in block[key]]
+                key: [Path(path).relative_to(folder).as_posix() for path in block[key]]
                 for key in _TEXT_KEYS
                 if key in block
             }

@@ -168,7 +168,7 @@ def tuned(
     )
     fitting.run(checkpoint, every)
     metrics = {
-        "weights": sum(each.numel() for each in model.parameters()),
+        "weights": sum(weights.numel() for weights in model.parameters()),
         "pairs": len(learnt.labels),
         "cut": int((learnt.tokens.lengths >= most).sum()),
         "updates": fitting.updates,

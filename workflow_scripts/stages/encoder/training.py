@@ -139,8 +139,8 @@ class Fitting(EpochLoop[Items]):
 
     def _loss_of_items(self, items: Items) -> Tensor:
         inputs = self._inputs(items, self.updates // self._per_epoch)
-        given = {name: value.to(self.device) for name, value in inputs.items()}
+        tensors = {name: value.to(self.device) for name, value in inputs.items()}
         # Dropout draws from torch's own generator.
         torch.manual_seed(int(self._random("dropout", self.updates).integers(2**63)))
         with computed_in(self._settings["precision"], self.device):
-            return self._loss(self.network, given)
+            return self._loss(self.network, tensors)

@@ -43,10 +43,10 @@ class Counter:
         encoded = references.dictionary_encode()
         different, chosen = len(encoded.dictionary), encoded.indices.to_numpy().astype(np.int64)
         kinds = self._lexicon.tokens(pa.concat_arrays([encoded.dictionary, paraphrases]))
-        firsts = (each.run(slice(None, different)) for each in kinds)
+        firsts = (kind.run(slice(None, different)) for kind in kinds)
         if different < len(references):
-            firsts = (each.take(chosen) for each in firsts)
-        seconds = (each.run(slice(different, None)) for each in kinds)
+            firsts = (tokens.take(chosen) for tokens in firsts)
+        seconds = (kind.run(slice(different, None)) for kind in kinds)
         words, tokens = zip(firsts, seconds, strict=True)
         return words, tokens
 

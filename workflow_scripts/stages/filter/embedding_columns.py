@@ -81,12 +81,12 @@ def _circle(column: str, config: dict[str, Any]) -> dict[str, Step]:
     seen = set()
     for last, way in ways:  # grows meanwhile
         for step in _steps(last, config):
-            for each in entry_columns(config["training_sets"].get(step.entry, {})):
-                if each == column:
+            for needed in entry_columns(config["training_sets"].get(step.entry, {})):
+                if needed == column:
                     return {**way, last: step}
-                if each not in seen:
-                    seen.add(each)
-                    ways.append((each, {**way, last: step}))
+                if needed not in seen:
+                    seen.add(needed)
+                    ways.append((needed, {**way, last: step}))
     return {}
 
 

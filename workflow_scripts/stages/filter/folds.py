@@ -41,12 +41,12 @@ class Folds:
         ranks = self._below.copy()  # of the last number seen that equals the cut
 
         def folds(values: NDArray[np.float32]) -> NDArray[np.int64]:
-            found = np.searchsorted(self._last, values) + 1
+            numbers = np.searchsorted(self._last, values) + 1
             for index, cut in enumerate(self._cuts):
                 equal = np.flatnonzero(values == cut)
                 places = ranks[index] + 1 + np.arange(len(equal))
-                found[equal] = np.searchsorted(self._last_ranks, places) + 1
+                numbers[equal] = np.searchsorted(self._last_ranks, places) + 1
                 ranks[index] += len(equal)
-            return found
+            return numbers
 
         return folds

@@ -150,10 +150,10 @@ def assemble(
         }
     )
     for number, (constraints, place) in enumerate(zip(job.sets, job.places, strict=True)):
-        found = decodings[place]
-        counts["unfinished"] += found.unfinished
-        counts["unmet"] += found.unmet
-        for index, (output, nll) in enumerate(zip(found.outputs, found.nlls, strict=True)):
+        decoding = decodings[place]
+        counts["unfinished"] += decoding.unfinished
+        counts["unmet"] += decoding.unmet
+        for index, (output, nll) in enumerate(zip(decoding.outputs, decoding.nlls, strict=True)):
             check(output, job.requests[place], vocabulary)
             text = segmenter.text(vocabulary.pieces(output))
             if not text:
@@ -232,8 +232,8 @@ def generate(
             yield from job.requests
 
     decodings = decode(model, requests(), search, config["seed"], batch_rows)
-    for job, found in with_results(pending, decodings):
-        yield assemble(job, found, vocabulary, reference_segmenter, system)
+    for job, of_job in with_results(pending, decodings):
+        yield assemble(job, of_job, vocabulary, reference_segmenter, system)
 
 
 def with_results(
@@ -309,7 +309,7 @@ def generate_shard(
             total.update(counts)
             if variants:
                 # For them this reference has no word.
-                total["skipped"] += variants - len({each["variant"] for each in row["sets"]})
+                total["skipped"] += variants - len({entry["variant"] for entry in row["sets"]})
 
     write_shard(
         pairs,

@@ -106,12 +106,12 @@ def read_paraphrases(
     Raises:
         InputError: the file can't be read, or a line is not in the format.
     """
-    found = Paraphrases(most)
+    paraphrases = Paraphrases(most)
     read = {"ppdb": ppdb_rules, "list": list_rules}[kind]
     for rule in progress(read(path), desc=f"rules of {path.name}"):
         if rule.word in words and is_plain(rule.paraphrase) and rule.paraphrase != rule.word:
-            found.add(rule)
-    return found
+            paraphrases.add(rule)
+    return paraphrases
 
 
 def ppdb_rules(path: Path) -> Iterator[Rule]:

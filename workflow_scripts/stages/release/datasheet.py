@@ -62,7 +62,7 @@ def datasheet(
     measures: dict[str, Any],
     models: list[dict[str, Any]],
     doubts: list[str],
-    made: dict[str, str | None],
+    made_by: dict[str, str | None],
 ) -> str:
     """Return the datasheet's text.
 
@@ -72,7 +72,7 @@ def datasheet(
         measures: the system's measures.json.
         models: the metrics.json of each model.
         doubts: why nobody should trust the corpus.
-        made: what `making` returns.
+        made_by: what `making` returns.
     """
     configuration = _yaml(config["configuration"]) if "configuration" in config else ""
     everything = measures["groups"]["all"]
@@ -95,7 +95,7 @@ def datasheet(
             models=models,
             doubts=doubts,
             advice=ADVICE,
-            made=made,
+            made=made_by,
             configuration=configuration,
             fence=fence(configuration),
         )
@@ -118,7 +118,7 @@ def making(times: list[float]) -> dict[str, str | None]:
     """
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     seconds = [float(epoch)] if epoch.isdecimal() else times
-    first, last = (datetime.fromtimestamp(each(seconds), UTC).date() for each in (min, max))
+    first, last = (datetime.fromtimestamp(extreme(seconds), UTC).date() for extreme in (min, max))
     return {
         "version": version(),
         "commit": commit(),

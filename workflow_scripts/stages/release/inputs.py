@@ -60,6 +60,6 @@ def tools(stage_list: list[dict[str, Any]]) -> dict[str, list[str]]:
     """Return the versions of each tool that the stages used."""
     versions: dict[str, set[str]] = {}
     for stage in stage_list:
-        for tool, found in stage["tools"].items():
-            versions.setdefault(tool, set()).update(found)
-    return {tool: sorted(found) for tool, found in sorted(versions.items())}
+        for tool, numbers in stage["tools"].items():
+            versions.setdefault(tool, set()).update(numbers)
+    return {tool: sorted(numbers) for tool, numbers in sorted(versions.items())}

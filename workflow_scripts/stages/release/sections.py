@@ -21,13 +21,13 @@ from workflow_scripts.stages.train.results import all_metrics
 def overview(run: FinishedRun) -> dict[str, Any]:
     """Return the few figures that matter most, and how many paraphrases there are."""
     measures = all_measures(run)
-    systems = [system_overview(system, each) for system, each in measures.items()]
+    systems = [system_overview(name, system) for name, system in measures.items()]
     return {
         "tiles": tiles(described_stages(run), all_metrics(run), systems),
         "doubts": doubts_of(run),
         "advice": ADVICE,
         "overviews": systems,
-        "groups": {system: shown_groups(each["groups"]) for system, each in measures.items()},
+        "groups": {name: shown_groups(system["groups"]) for name, system in measures.items()},
         "most_paraphrases": most_paraphrases(measures),
     }
 
@@ -79,8 +79,8 @@ def tiles(
     return [
         *([("pairs of bitext read", grouped(sum(read)))] if read else []),
         *bleu,
-        ("references paraphrased", grouped(max(each["references"] for each in overviews))),
-        *((f"paraphrases, {each['system']}", grouped(each["paraphrases"])) for each in overviews),
+        ("references paraphrased", grouped(max(one["references"] for one in overviews))),
+        *((f"paraphrases, {one['system']}", grouped(one["paraphrases"])) for one in overviews),
     ]
 
 

@@ -66,7 +66,7 @@ def threshold(
         InputError: there is no candidate, or one that was pruned might be below the threshold, or
             a score is NaN, or the references have no such quantile.
     """
-    found: dict[str, Any] = {}
+    more: dict[str, Any] = {}
     count = pruned = 0
     least_pruned = math.inf
     for some in scores():
@@ -84,8 +84,8 @@ def threshold(
     elif "reference_quantile" in keep:
         if references is None:
             raise InputError("select.keep.reference_quantile needs --references")
-        found["references"] = reference_bound(references, keep["reference_quantile"])
-        max_sum = found["references"]["max_sum"]
+        more["references"] = reference_bound(references, keep["reference_quantile"])
+        max_sum = more["references"]["max_sum"]
     elif "quantile" in keep:
         rank = quantile_rank(keep["quantile"], total)
         if total == 0:
@@ -104,7 +104,7 @@ def threshold(
         "candidates": total,
         "pruned": pruned,
         "kept": kept,
-        **found,
+        **more,
     }
 
 

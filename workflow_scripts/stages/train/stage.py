@@ -102,9 +102,9 @@ class Train(Stage):
         if not settings.get("shortlist"):
             settings.pop("shortlist", None)
         if downloads := self.downloads(role):
-            kept = self.config["downloads"]
+            folder = self.config["downloads"]
             del settings["url"], settings["sha256"]
-            return {**settings, "files": [Located(download.path, kept) for download in downloads]}
+            return {**settings, "files": [Located(download.path, folder) for download in downloads]}
         if record := self.hub_record(role):
             return {**settings, "record": Located(record, self.config["downloads"])}
         return settings
@@ -118,10 +118,10 @@ class Train(Stage):
             more = {key: model[key] for key in ("tag", "shortlist") if key in model}
             settings["model"] = {**by_name, **more}
         elif "files" in model:
-            kept = [
+            files = [
                 (Path(download.path).name, download.sha256) for download in self.downloads(instance)
             ]
-            settings["model"] = {**model, "files": kept}
+            settings["model"] = {**model, "files": files}
         elif "record" in model:  # the revision stands for all files, hashes only verify them
             left = ("record", "sha256")
             settings["model"] = {key: value for key, value in model.items() if key not in left}
@@ -171,9 +171,9 @@ class Train(Stage):
             raise InputError(
                 f"models.{name}: the sha256 of what is to be downloaded is not known yet. {_PIN}"
             )
-        kept = Path(self.config["downloads"])
+        folder = Path(self.config["downloads"])
         return [
-            Download(url, sha256, str(kept / sha256 / file_name(url)))
+            Download(url, sha256, str(folder / sha256 / file_name(url)))
             for url, sha256 in zip(as_list(block["url"]), as_list(block["sha256"]), strict=True)
         ]
 

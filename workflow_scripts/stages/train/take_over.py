@@ -164,8 +164,8 @@ def measure(
         )
     bleu = None
     ids = [
-        (model.source_ids(source.pieces(given)), model.target_vocab.ids(target.pieces(wanted)))
-        for given, wanted in test
+        (model.source_ids(source.pieces(read)), model.target_vocab.ids(target.pieces(written)))
+        for read, written in test
     ]
     if test:
         sources = [source.pieces(pair[0]) for pair in test]

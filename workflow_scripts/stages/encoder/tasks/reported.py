@@ -1,6 +1,7 @@
 """The texts that a run tests on: no encoder of the run learns from them beforehand."""
 
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 
 from workflow_scripts.plan.catalogues.encoder_tasks import chosen_files
@@ -19,9 +20,8 @@ def tested_on(evaluation: Path, folders: Mapping[str, str]) -> set[int]:
     Raises:
         InputError: the STS data are damaged; or see `reported`.
     """
-    of_sts = {
-        key(text) for each in read_collected(evaluation) for pair in each.pairs for text in pair
-    }
+    pairs = chain.from_iterable(data_set.pairs for data_set in read_collected(evaluation))
+    of_sts = {key(text) for pair in pairs for text in pair}
     return of_sts | reported(folders)
 
 
