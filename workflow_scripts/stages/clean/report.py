@@ -2,10 +2,12 @@
 
 import unicodedata
 from collections import Counter
+from itertools import islice
 from typing import Any
 
 from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.statistics.frequency import most_frequent
 from workflow_scripts.plan.charset import told_character
 
 # Characters of each side that the table has.
@@ -38,10 +40,8 @@ def characters(run: FinishedRun) -> dict[str, Any] | None:
                     "name": unicodedata.name(character, "no name"),
                     "pairs": pairs,
                 }
-                for character, pairs in sorted(
-                    of_side.items(), key=lambda item: (-item[1], item[0])
-                )
-            ][:_MOST],
+                for character, pairs in islice(most_frequent(of_side).items(), _MOST)
+            ],
         }
         for side, of_side in counts.items()
         if of_side

@@ -19,6 +19,7 @@ from workflow_scripts.core.files.manifest import record_path, write_record
 from workflow_scripts.core.files.rejected import compressed_lines, escaped, start_of
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.files.shard_frame import Input, Stream, Tally, write_shard
+from workflow_scripts.core.statistics.frequency import most_frequent
 from workflow_scripts.core.text.normalisation import dedup_key
 from workflow_scripts.plan.charset import codec, told_character
 from workflow_scripts.stages.clean.entities import has_entities, unescaped
@@ -91,11 +92,7 @@ class Rejects:
 
     def frequencies(self) -> dict[str, dict[str, int]]:
         """Return `characters`, the most frequent first, and none of a side without any."""
-        return {
-            side: dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-            for side, counts in self.characters.items()
-            if counts
-        }
+        return {side: most_frequent(counts) for side, counts in self.characters.items() if counts}
 
 
 class PairTest:

@@ -97,6 +97,11 @@ def data_set(group: str, name: str, rows: Iterable[tuple[float, str, str]]) -> D
     return DataSet(group, name, scores, tuple(zip(first, second, strict=True)), 0)
 
 
+def text_keys(data_sets: Iterable[DataSet]) -> set[int]:
+    """Return the keys of all texts of data sets."""
+    return {key(text) for data_set in data_sets for pair in data_set.pairs for text in pair}
+
+
 def without_tested(
     development: Iterable[DataSet], tested: Iterable[DataSet], where: str, remedy: str
 ) -> tuple[list[DataSet], int]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.vectors import vectors_of
 from workflow_scripts.core.seeding import fraction, generator
+from workflow_scripts.core.statistics.frequency import most_frequent
 from workflow_scripts.encoding.encoders import ENCODERS
 from workflow_scripts.encoding.parts import Parts, empty_network
 from workflow_scripts.encoding.tokens import Pieces, Tokeniser, Trigrams, Words
@@ -38,9 +39,8 @@ def token_kinds(model: dict[str, Any]) -> list[str]:
 def counted_vocabulary(tokens: Iterable[str], least: int, size: int) -> list[str]:
     """Return the most frequent tokens, at most `size`, each seen at least `least` times."""
     counts = Counter(tokens)
-    frequent = [(token, count) for token, count in counts.items() if count >= least]
-    frequent.sort(key=lambda entry: (-entry[1], entry[0]))
-    return [token for token, _ in frequent[:size]]
+    frequent = {token: count for token, count in counts.items() if count >= least}
+    return list(most_frequent(frequent))[:size]
 
 
 def sampled(text: Text, most: int, seed: int) -> Iterator[str]:

@@ -36,7 +36,7 @@ from workflow_scripts.encoding import parts
 from workflow_scripts.encoding.embedding import UNTRAINED, SentenceEmbeddings, save
 from workflow_scripts.encoding.interface import RECORD
 from workflow_scripts.stages.embed.correlations import result
-from workflow_scripts.stages.embed.evaluation import read_collected, without_tested
+from workflow_scripts.stages.embed.evaluation import read_collected, text_keys, without_tested
 from workflow_scripts.stages.embed.initial import initial_model
 from workflow_scripts.stages.embed.prepared import Pair, key, prepare, read_prepared
 from workflow_scripts.stages.embed.sts import model_similarities
@@ -77,7 +77,10 @@ class Pairs:
 
     def __init__(self, path: Path, tested: list[DataSet], development: list[DataSet]):
         self._path = path
-        self._barred = {"in_development": _keys(development), "in_evaluation": _keys(tested)}
+        self._barred = {
+            "in_development": text_keys(development),
+            "in_evaluation": text_keys(tested),
+        }
         self.rejected: dict[str, int] = {}
 
     def __iter__(self) -> Iterator[Pair]:
@@ -91,10 +94,6 @@ class Pairs:
                 self.rejected[reasons[-1]] += 1
             else:
                 yield pair
-
-
-def _keys(data_sets: list[DataSet]) -> set[int]:
-    return {key(text) for data_set in data_sets for pair in data_set.pairs for text in pair}
 
 
 def follow_plan(task: Task) -> None:

@@ -18,17 +18,23 @@ from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify
 from workflow_scripts.core.files.model_folder import model_files
-from workflow_scripts.core.files.rows import CandidatesRow, GeneratedCandidate, ReferenceRow, Side
+from workflow_scripts.core.files.rows import (
+    CandidatesRow,
+    GeneratedCandidate,
+    PairRow,
+    ReferenceRow,
+    Side,
+)
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SEARCHED_ROWS
 from workflow_scripts.nmt.positive import resolve
 from workflow_scripts.nmt.vocabulary import BOS, EOS, Vocabulary
+from workflow_scripts.plan.catalogues.rewriters import TEST, reference_id
 from workflow_scripts.stages.generate.constraint_words import words_of
 from workflow_scripts.stages.generate.constraints import ConstraintSet, blocked_words
 from workflow_scripts.stages.generate.decoding import Decoding, Request, decode
-from workflow_scripts.stages.generate.held_out import held_out_references
 from workflow_scripts.stages.generate.variants import SetMaker, set_maker
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
@@ -250,6 +256,19 @@ def with_results(
         yield job, [first, *islice(decodings, len(job.requests) - 1)]
     while pending:
         yield pending.popleft(), []
+
+
+def held_out_references(shards: list[Path]) -> set[str]:
+    """Return the ids of the references of the split `test`, which a rewriter did not learn from.
+
+    Args:
+        shards: of the rewriter's pairs.
+
+    Raises:
+        InputError: a shard is missing, or is not what its stage wrote.
+    """
+    rows = Input(shards, PairRow).rows(["id", "corpus"]).items
+    return {reference_id(row["id"]) for row in rows if row["corpus"] == TEST}
 
 
 def generate_shard(

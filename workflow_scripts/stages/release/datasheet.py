@@ -15,11 +15,12 @@ from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.report.finished_run import finished_run
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.core.version import commit, version
+from workflow_scripts.plan.run.tools import tools_of
 from workflow_scripts.stages.evaluate.results import paraphrase_count, read_measures, shown_groups
 from workflow_scripts.stages.release import TEMPLATES
 from workflow_scripts.stages.release.doubts import doubts_of
 from workflow_scripts.stages.release.export import LATER_FIGURES, PARAPHRASE_FIELDS
-from workflow_scripts.stages.release.inputs import described_stages, tools
+from workflow_scripts.stages.release.inputs import described_stages
 from workflow_scripts.stages.release.licences import licence_fields
 from workflow_scripts.stages.train.doubts import ADVICE
 from workflow_scripts.stages.train.results import all_metrics
@@ -87,7 +88,7 @@ def datasheet(
             later_figures=[*LATER_FIGURES],
             system_block=_yaml(config["block"]),
             stages=stage_list,
-            tools=tools(stage_list),
+            tools=tools_of(stage_list),
             measures=measures,
             everything=everything,
             groups=shown_groups(measures["groups"]),

@@ -6,6 +6,7 @@ import yaml
 
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.rendering import decimal, grouped
+from workflow_scripts.plan.run.tools import tools_of
 from workflow_scripts.stages.evaluate.results import (
     all_measures,
     most_paraphrases,
@@ -13,7 +14,7 @@ from workflow_scripts.stages.evaluate.results import (
     shown_groups,
 )
 from workflow_scripts.stages.release.doubts import doubts_of
-from workflow_scripts.stages.release.inputs import described_stages, tools
+from workflow_scripts.stages.release.inputs import described_stages
 from workflow_scripts.stages.train.doubts import ADVICE
 from workflow_scripts.stages.train.results import all_metrics
 
@@ -42,7 +43,7 @@ def configuration(run: FinishedRun) -> dict[str, Any]:
     described = described_stages(run)
     return {
         "config_text": _yaml(run.config),
-        "tools": tools(described),
+        "tools": tools_of(described),
         "stages": [{**stage, "config_text": _yaml(stage["config"])} for stage in described],
     }
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import as_list
-from workflow_scripts.core.files.model_folder import SOCKEYE, model_files
+from workflow_scripts.core.files.model_folder import SOCKEYE, SOCKEYE_FILES, model_files
 from workflow_scripts.core.files.paths import Located, file_name
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS, finished
@@ -16,7 +16,6 @@ from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.corpus.stage import Download
 from workflow_scripts.stages.train.checks import problems
-from workflow_scripts.stages.train.model_files import FILES
 
 _PIN = (
     "Get and pin it once, with the config files and settings of this run: python -m "
@@ -143,7 +142,7 @@ class Train(Stage):
         if "folder" not in model:
             return {}
         text_models = {key: model[key] for key in TEXT_MODELS if key in model}
-        names: tuple[str, ...] = FILES
+        names: tuple[str, ...] = (*SOCKEYE_FILES, "version")
         if selection.taken_over(self.config, role):
             where = f"models.{self.config['train']['models'][role]}"
             try:
