@@ -95,9 +95,9 @@ class Finished:
         ]
 
     def changed_since(self) -> dict[Unit, list[Unit]]:
-        """Return the spared units that are no longer of what is there, each with what changed.
+        """Return the spared units whose input has changed, each with the units that changed.
 
-        What they read was made again meanwhile, and is another than before.
+        These were made again meanwhile, with another content than before.
         """
         changed = {}
         for unit in sorted(self.spared, key=self._layout.units().index):

@@ -95,7 +95,7 @@ def _wanted(arguments: argparse.Namespace, folder: Path) -> Wanted:
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return what tells this campaign's pairs from those of others."""
+    """Return what identifies the pairs of this campaign."""
     if arguments.pairs:
         return {
             "mode": arguments.mode,

@@ -18,7 +18,7 @@ MOST_SEARCHES = 64
 
 
 class FullError(Exception):
-    """So many requests wait that no more are taken."""
+    """Too many requests wait; no more are taken."""
 
 
 class ClosedError(Exception):
@@ -53,7 +53,7 @@ class Worker:
         self._thread.start()
 
     def submit(self, request: Request, client: str) -> "Future[Answer]":
-        """Return the answer to be; who cancels it before its turn is not searched for.
+        """Return the answer to come; if it is cancelled before its turn, nothing is searched for.
 
         Args:
             request: of the client.
@@ -123,7 +123,7 @@ class Worker:
                 result.set_result(answer)
 
     def _batch(self) -> "tuple[list[Plan], list[Future[Answer]]]":
-        """Return the requests of the next batch, each planned, with their results to be."""
+        """Return the requests of the next batch, each planned, with their future results."""
         planned: list[Plan] = []
         results = []
         cost = 0

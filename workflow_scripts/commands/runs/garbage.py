@@ -180,7 +180,7 @@ def find_garbage(runs: Path, keep_seconds: float) -> list[Garbage]:
 
     Args:
         runs: the folder of runs.
-        keep_seconds: folders that were changed less than so many seconds ago stay.
+        keep_seconds: folders that were changed less than this many seconds ago stay.
 
     Raises:
         InputError: there is no run, or a run can't be read, so that nobody knows what is needed.

@@ -100,8 +100,8 @@ def _sync(path: Path) -> None:
 def _sync_names(folder: Path) -> None:
     """Put the names in a folder on disk, its own name too, and so on up to the mount point.
 
-    Snakemake makes the folders of outputs and does not sync them. Else a power cut could take a
-    folder, and leave another one that was made of it.
+    Snakemake makes the folders of outputs and does not sync them. Without this, a power cut could
+    remove a folder, and leave another one that was made of it.
     """
     _sync(folder)
     folder = folder.resolve()

@@ -18,7 +18,7 @@ from workflow_scripts.core.files.paths import NO_BRACES, holds_wildcards
 from workflow_scripts.core.files.regular_files import regular_file
 from workflow_scripts.core.files.seal import is_sha256
 
-# The cache is written again when it lacks the work of so many seconds.
+# The cache is written again when it lacks the work of this many seconds.
 _SAVE_SECONDS = 5.0
 # The coarsest times of file systems: a file may change twice within it and look the same.
 _TICK_SECONDS = 2.0

@@ -29,7 +29,7 @@ from workflow_scripts.nmt.positions import sinusoids
 from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, Vocabulary
 
 _NORM_EPSILON = 1e-5
-# An output may have so many tokens for each of its source, as with Marian.
+# How many tokens an output may have for each token of its source, as with Marian.
 _LONGEST_OUTPUT = 3.0
 _MOST_POSITIONS = 5000
 _ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu"}

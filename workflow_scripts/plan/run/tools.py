@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-# So many units are named of each version; the others are counted.
+# How many units of each version are named; the others are counted.
 _NAMED = 5
 
 

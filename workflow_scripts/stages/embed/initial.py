@@ -22,7 +22,7 @@ from workflow_scripts.encoding.tokens import Pieces, Tokeniser, Trigrams, Words
 _SPREAD = 0.01
 # Sums depend on the number of threads: one number for every machine.
 _TRAINER_THREADS = 1
-# Pieces are learnt from about so many sentences: the trainer holds them all, 1.2 KB each.
+# Pieces are learnt from about this many sentences: the trainer holds them all, 1.2 KB each.
 PIECE_SENTENCES = 1_000_000
 
 # The tokenisers whose vocabulary is the most frequent tokens of the text.

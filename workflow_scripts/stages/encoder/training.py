@@ -22,7 +22,7 @@ from workflow_scripts.encoding.model_outputs import Inputs, Items, computed_in, 
 
 # Batches whose items are sorted by length together: little padding, and still a random order.
 _POOL = 50
-# The history has the mean loss so many times in an epoch.
+# How many times in an epoch the history has the mean loss.
 _POINTS = 10
 
 # Gets a purpose and numbers; returns the generator of that item.

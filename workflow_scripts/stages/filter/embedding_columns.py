@@ -76,7 +76,7 @@ def _steps(column: str, config: dict[str, Any]) -> list[Step]:
 
 
 def _circle(column: str, config: dict[str, Any]) -> dict[str, Step]:
-    """Return a shortest way from a column to itself: of each column how it needs the next."""
+    """Return a shortest circle of a column: how each column on it needs the next one."""
     ways: list[tuple[str, dict[str, Step]]] = [(column, {})]
     seen = set()
     for last, way in ways:  # grows meanwhile

@@ -237,8 +237,8 @@ def train_point(
 def train(examples: Split, config: dict[str, Any]) -> tuple[Classifier, dict[str, Any]]:
     """Return the classifier that is best on the validation examples, and its metrics.
 
-    It is the best of all epochs, and of all points of the grid; of equal ones the first. References
-    are the positive class. The same examples and config give the same weights.
+    It is the best of all epochs and of all points of the grid; the first one if several are equal.
+    References are the positive class. The same examples and config give the same weights.
     """
     sentences = (
         side

@@ -293,9 +293,9 @@ def generate_shard(
     all its samples count as unfinished. `inputs` are the hashes of the user's files that are
     read at the start.
 
-    With `held_out`, a folder with so many shards of a rewriter's pairs, only the references
-    that judge the rewriter give a row, and the ids of these are in memory. The others are
-    counted as rejected.
+    With `held_out`, a folder with `held_out_shards` shards of a rewriter's pairs, only the
+    references that judge the rewriter give a row, and the ids of these are in memory. The others
+    are counted as rejected.
     """
     torch.set_num_threads(threads)
     pairs = Input(references, ReferenceRow).rows()

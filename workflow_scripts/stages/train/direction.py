@@ -16,7 +16,7 @@ from workflow_scripts.stages.subword.segmenter import Segmenter
 
 # The most pairs that are measured.
 PAIRS = 100
-# A model translates a way in which it gains this many times as much as in the other, and so many
+# A model translates a way in which it gains this many times as much as in the other, and this many
 # nats more a pair: models without sense gain nothing either way.
 _TIMES = 1.5
 _MORE = 3.0
