@@ -106,7 +106,7 @@ class Continuations:
         """
         names = [field.name for field in fields(self)]
         pairs = ((getattr(self, name), getattr(staying, name)) for name in names)
-        return type(self)(*(_spread(many, rows, one.flatten()) for many, one in pairs))
+        return type(self)(*(_spread(extended, rows, one.flatten()) for extended, one in pairs))
 
 
 def _spread(extended: Tensor, rows: Tensor, last: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from workflow_scripts.plan.catalogues.rewriters import (
     noise,
     rewriter,
     rewriter_of,
-    rewriter_training_sets,
+    sources_behind,
 )
 from workflow_scripts.plan.config import FILTER_ROLES
 from workflow_scripts.plan.layout import Layout
@@ -225,8 +225,7 @@ class Predictor:
     def _rewriter_pairs(self, name: str) -> float:
         """Return the rows of a rewriter, with both directions and copies, if none is left out."""
         block = rewriter(self._config, name)
-        names = rewriter_training_sets(self._config, name)
-        systems = [training_set.partition("-")[2] for training_set in names]
+        systems = sources_behind(self._config, name)
         own = self._config["run"]["systems"]
         blocks = [self._config["systems"][system] for system in systems if system in own]
         best = sum(entry["select"]["best"] for entry in blocks)

@@ -88,10 +88,18 @@ def continued(config: dict[str, Any], name: str) -> dict[str, Any] | None:
     return None if block is None else filled(block, "continued")
 
 
+def sources_behind(config: dict[str, Any], name: str) -> list[str]:
+    """Return the system, or corpus from outside, of each training set that a rewriter learns from.
+
+    A name is there as often as there are sets of it.
+    """
+    sets = rewriter_training_sets(config, name)
+    return [training_set.partition("-")[2] for training_set in sets]
+
+
 def systems_behind(config: dict[str, Any], name: str) -> list[str]:
     """Return the run's systems whose pairs a rewriter learns from."""
-    sets = rewriter_training_sets(config, name)
-    systems = dict.fromkeys(training_set.partition("-")[2] for training_set in sets)
+    systems = dict.fromkeys(sources_behind(config, name))
     return [system for system in systems if system in config["run"]["systems"]]
 
 

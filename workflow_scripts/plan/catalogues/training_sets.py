@@ -158,11 +158,11 @@ def model_columns(config: dict[str, Any]) -> dict[str, list[str]]:
     return {column: needed[column] for column in config["columns"] if column in needed}
 
 
-def ranges(many: list[list[Any]] | dict[str, Any]) -> list[list[Any]]:
+def ranges(bounds: list[list[Any]] | dict[str, Any]) -> list[list[Any]]:
     """Return the [least, greatest] of a column in a grid: as listed, or every two of its ends."""
-    if isinstance(many, list):
-        return many
-    ends = filled(many, "ends")
+    if isinstance(bounds, list):
+        return bounds
+    ends = filled(bounds, "ends")
     return [list(pair) for pair in product(ends["low"], ends["high"])]
 
 

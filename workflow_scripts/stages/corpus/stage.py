@@ -24,11 +24,40 @@ _HUB = {"judge": MODULES, "filter": MODULES, "transfer": MODULES, "encoder": PLA
 
 
 class Download(NamedTuple):
-    """A file of a corpus that is downloaded; `path` is where it is kept, below `downloads`."""
+    """A file that is downloaded; `path` is where it is kept, below `downloads`."""
 
     url: str
     sha256: str
     path: str
+
+
+def not_pinned(what: str, page: str) -> InputError:
+    """Return the error that something of a download is not known; `page` of the docs says more."""
+    return InputError(
+        f"{what} is not known yet. Get and pin it once, with the config files and settings of this "
+        "run: python -m workflow_scripts.corpus.pin --configfile ... --output pins.yaml; then add "
+        f"pins.yaml to --configfile ({page})"
+    )
+
+
+def block_downloads(key: str, block: dict[str, Any], folder: str, page: str) -> list[Download]:
+    """Return the files of a corpus or a model that are downloaded.
+
+    Args:
+        key: of its block in the configuration, for the message.
+        block: has `url`, `sha256`, or lists of them.
+        folder: that of downloads.
+        page: of the documentation, for the message.
+
+    Raises:
+        InputError: their hashes are not known.
+    """
+    if block.get("sha256") is None:
+        raise not_pinned(f"{key}: the sha256 of what is to be downloaded", page)
+    return [
+        Download(url, sha256, str(Path(folder) / sha256 / file_name(url)))
+        for url, sha256 in zip(as_list(block["url"]), as_list(block["sha256"]), strict=True)
+    ]
 
 
 class Corpus(Stage):
@@ -117,18 +146,8 @@ class Corpus(Stage):
         block = self.config["corpora"][corpus]
         if not block.keys() & {"mtdata", "url"}:
             return []
-        if block.get("sha256") is None:
-            raise InputError(
-                f"corpora.{corpus}: the sha256 of what is to be downloaded is not known yet. Get "
-                "and pin it once, with the config files and settings of this run: python -m "
-                "workflow_scripts.corpus.pin --configfile ... --output pins.yaml; then add "
-                "pins.yaml to --configfile (docs/corpus.md)"
-            )
-        folder = Path(self.config["downloads"])
-        return [
-            Download(url, sha256, str(folder / sha256 / file_name(url)))
-            for url, sha256 in zip(as_list(block["url"]), as_list(block["sha256"]), strict=True)
-        ]
+        folder = self.config["downloads"]
+        return block_downloads(f"corpora.{corpus}", block, folder, "docs/corpus.md")
 
     def download_job(self, at: Wildcards) -> Job:
         """Return the job that downloads one file; it is not told from where."""

@@ -166,8 +166,8 @@ def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> 
             meant = suggestion(corpus, paraphrased)
             yield f"{where}.corpora: references of '{corpus}' are not paraphrased{meant}"
     ranges = list(block["bounds"].items())
-    points = {column: bounds_of(many) for column, many in grid["bounds"].items()}
-    ranges += [(column, point) for column, many in points.items() for point in many]
+    points = {column: bounds_of(bounds) for column, bounds in grid["bounds"].items()}
+    ranges += [(column, point) for column, of_column in points.items() for point in of_column]
     known = [*PAIR_COLUMNS, *config["columns"]]
     for column in dict.fromkeys(
         [*(column for column, _ in ranges), *([folds["column"]] if folds else [])]

@@ -33,8 +33,8 @@ class Folds:
         self._last = np.array(empty + order_statistics(values, ranks), np.float32)
         self._cuts = np.unique(self._last[len(empty) :])
         self._below = np.zeros(len(self._cuts), np.int64)
-        for some in values():
-            self._below += np.count_nonzero(some < self._cuts[:, None], axis=1)
+        for chunk in values():
+            self._below += np.count_nonzero(chunk < self._cuts[:, None], axis=1)
 
     def stream(self) -> FoldsOf:
         """Return a function that gives the folds, from 1, of the stream's next numbers."""

@@ -173,38 +173,38 @@ class TrainingSet:
     def _candidates(self, pairs: Iterable[Pairs]) -> Iterator[Chosen]:
         """Yield what bounds, folds and ranks leave for the sample."""
         fold_of = self._folds.stream() if self._folds else None
-        for some in whole_references(pairs) if self._ranks else pairs:
+        for batch in whole_references(pairs) if self._ranks else pairs:
             rejected = Counter[str]()
-            mask = self._first(some, rejected)
+            mask = self._first(batch, rejected)
             if fold_of:
                 ranked = np.flatnonzero(mask)
-                values = some.columns[self._settings["folds"]["column"]][ranked]
+                values = batch.columns[self._settings["folds"]["column"]][ranked]
                 inside = np.isin(fold_of(values), self._settings["folds"]["keep"])
                 mask[ranked[~inside]] = False
                 rejected[OUT_OF_FOLD] = int(np.count_nonzero(~inside))
-            bounded(some.columns, self._after, mask, rejected)
+            bounded(batch.columns, self._after, mask, rejected)
             rows = np.flatnonzero(mask)
             if not self._ranks:
-                yield Chosen(some, rows[:, None], rejected)
+                yield Chosen(batch, rows[:, None], rejected)
                 continue
-            chosen = at_ranks(some.texts.column("id"), rows, self._ranks)
+            chosen = at_ranks(batch.texts.column("id"), rows, self._ranks)
             if len(self._ranks) > 1:
                 alone = chosen[:, 0] == chosen[:, 1]
                 rejected[ALONE] = int(np.count_nonzero(alone))
                 chosen = chosen[~alone]
             rejected[OTHER_RANK] = len(rows) - len(chosen) - rejected[ALONE]
-            yield Chosen(some, chosen, rejected)
+            yield Chosen(batch, chosen, rejected)
 
     def choose(self, pairs: Iterable[Pairs]) -> Iterator[Chosen]:
         """Yield what is chosen in one more pass."""
-        for some, rows, rejected in self._candidates(pairs):
+        for batch, rows, rejected in self._candidates(pairs):
             if not self._last:
-                yield Chosen(some, rows, rejected)
+                yield Chosen(batch, rows, rejected)
                 continue
             last = min(self._last)
-            drawn = np.array([self._place(some, row[0]) <= last for row in rows], bool)
+            drawn = np.array([self._place(batch, row[0]) <= last for row in rows], bool)
             rejected[NOT_DRAWN] = int(np.count_nonzero(~drawn))
-            yield Chosen(some, rows[drawn], rejected)
+            yield Chosen(batch, rows[drawn], rejected)
 
 
 def training_pairs(texts: pa.RecordBatch, rows: NDArray[np.int64]) -> pa.RecordBatch:
@@ -255,12 +255,12 @@ def write_training_set(
     tally = Tally()
 
     def within(pairs: Iterator[Pairs]) -> Iterator[pa.RecordBatch]:
-        for some, rows, why in chosen.choose(pairs):
+        for batch, rows, why in chosen.choose(pairs):
             tally.rejected += why
-            yield training_pairs(some.texts, rows)
+            yield training_pairs(batch.texts, rows)
 
     write_shard(
-        Stream(pairs, rows, lambda some: len(some.texts)),
+        Stream(pairs, rows, lambda batch: len(batch.texts)),
         within,
         output,
         TrainingPairRow,

@@ -9,8 +9,8 @@ from workflow_scripts.plan.catalogues.pair_features import NEEDS, column_feature
 from workflow_scripts.plan.catalogues.rewriters import (
     rewriter,
     rewriter_of,
-    rewriter_training_sets,
     rewriters,
+    sources_behind,
     systems_behind,
     written_by_rewriter,
 )
@@ -84,8 +84,7 @@ def _outside(config: Config, name: str) -> list[str]:
     """Return the corpora from outside whose pairs a rewriter learns from."""
     if not _known(config, name):
         return []
-    sets = rewriter_training_sets(config, name)
-    behind = {training_set.partition("-")[2] for training_set in sets}
+    behind = sources_behind(config, name)
     return [corpus for corpus in outside_corpora(config) if corpus in behind]
 
 

@@ -94,8 +94,8 @@ def gains(
     for read, written in ((0, 1), (1, 0)):
         targets = [model.target_vocab.ids(target.pieces(pair[written])) for pair in pairs]
         sources = {
-            kind: [model.source_ids(source.pieces(pair[read])) for pair in some]
-            for kind, some in (("true", pairs), ("other", shifted))
+            kind: [model.source_ids(source.pieces(pair[read])) for pair in read_pairs]
+            for kind, read_pairs in (("true", pairs), ("other", shifted))
         }
         true, other = (
             _nats(model, list(zip(sources[kind], targets, strict=True)))

@@ -160,20 +160,20 @@ def compared_part(
     scored = {
         state: [
             {name: np.asarray(values) for name, values in task.scored(rows).items()}
-            for rows in every
+            for rows in of_state
         ]
-        for state, every in states.items()
+        for state, of_state in states.items()
     }
-    whole = {state: [task.figures(rows) for rows in every] for state, every in scored.items()}
+    whole = {state: [task.figures(rows) for rows in of_state] for state, of_state in scored.items()}
     count = len(next(iter(next(iter(scored.values()))[0].values())))
     random = generator(seed, "encoder_tasks", "bootstrap")
     drawn: dict[str, dict[str, list[float]]] = {state: {} for state in states}
     for _ in range(samples):
         chosen = random.integers(count, size=count)
-        for state, every in scored.items():
+        for state, of_state in scored.items():
             of_seeds = [
                 task.figures({name: values[chosen] for name, values in rows.items()})
-                for rows in every
+                for rows in of_state
             ]
             for name in whole[state][0]:
                 # A rare type of SQuAD's questions may be missing in a sample.
@@ -218,8 +218,8 @@ def compare(answers: Mapping[str, Sequence[Answers]], config: dict[str, Any]) ->
     tasks: dict[str, Any] = {}
     for name in ENCODER_TASKS:
         own = {
-            state: sorted((one for one in every if one.task == name), key=lambda one: one.seed)
-            for state, every in answers.items()
+            state: sorted((one for one in of_state if one.task == name), key=lambda one: one.seed)
+            for state, of_state in answers.items()
         }
         if any(own.values()):
             tasks[name] = compared_task(name, own, config)
