@@ -14,8 +14,8 @@ configfile: f"{BASEDIR}/config.yaml"
 
 # As a module this file gets the configuration of another workflow, for which Snakemake reads no file.
 if not workflow.modifier.is_main_snakefile():
-    given, config = config, load_configfile(f"{BASEDIR}/config.yaml")
-    update_config(config, given)
+    user_config, config = config, load_configfile(f"{BASEDIR}/config.yaml")
+    update_config(config, user_config)
 
 
 include: "rules/common.smk"

@@ -112,8 +112,8 @@ def reads(stage, name):
         # The manifest is what a trained unit may lack that is spared otherwise.
         if is_spared(wildcards, with_trained=stage is not None):
             return users
-        told = {option: path for option, path in job.reads.items() if path}
-        return {**told, "awaits": list(job.awaits), **users}
+        named = {option: path for option, path in job.reads.items() if path}
+        return {**named, "awaits": list(job.awaits), **users}
 
     return files
 
@@ -127,7 +127,7 @@ def command(stage, name):
         unit = (stage or wildcards.unit.partition("/")[0], job.instance)
         require_version(unit, wildcards)
         options = {"output": output[0] if output else None, **job.reads}
-        options.update((each, output[each]) for each in job.outputs)
+        options.update((name, output[name]) for name in job.outputs)
         if job.config:
             options["config"] = settings_argument(unit)
         if job.inputs:
@@ -157,9 +157,9 @@ def run(*machine):
 
     That is given as resources: unlike params, another value is no reason to run again.
     """
-    fields = {each: f"resources.{each}" for each in machine} | {"threads": "threads"}
-    told = [f" --{each.replace('_', '-')} {{{fields[each]}:q}}" for each in machine]
-    return f"python -m workflow_scripts.{{params.command:q}}{''.join(told)} 2>&1 | tee {{log:q}}"
+    fields = {name: f"resources.{name}" for name in machine} | {"threads": "threads"}
+    options = [f" --{name.replace('_', '-')} {{{fields[name]}:q}}" for name in machine]
+    return f"python -m workflow_scripts.{{params.command:q}}{''.join(options)} 2>&1 | tee {{log:q}}"
 
 
 def require_version(unit, wildcards):

@@ -79,30 +79,30 @@ def finished():
     dag, own = workflow.dag, own_rules()
     # `-R select` names the target rule alone.
     for stage in LAYOUT.stages:
-        made_by = [each for name, each in own.items() if name.startswith(f"{stage.name}_")]
+        made_by = [rule for name, rule in own.items() if name.startswith(f"{stage.name}_")]
         target = own.get(stage.name)
         if target in dag.forcerules:
             dag.forcerules.update(made_by)
         for named in (dag.omitrules, dag.untilrules):
             if target is not None and target.name in named:
-                named.update(each.name for each in made_by)
+                named.update(rule.name for rule in made_by)
     # A target of another workflow, of which this one is a module, may need any unit.
     strangers = set(dag.targetrules) - set(own.values())
     targets = set(LAYOUT.units()) if strangers else units_of(dag.targetrules, dag.targetfiles)
     until = units_of(map(workflow.get_rule, dag.untilrules), dag.untilfiles)
     again = units_of(dag.forcerules, dag.forcefiles)
     try:
-        found = Finished(LAYOUT, again)
+        units = Finished(LAYOUT, again)
     except InputError as error:
         refuse(str(error))
     omitted = units_of(map(workflow.get_rule, dag.omitrules), dag.omitfiles)
-    for each in found.refused(until or targets, omitted):
-        if not (again and each.spared):
-            refuse(each.message)
-        logger.warning(f"{each.message}. It stays as it is, as you forced something else.")
-    for unit in LAYOUT.all_upstream(targets) & found.files.keys():
-        dag.forcefiles.update(found.files[unit])
-    return found
+    for refusal in units.refused(until or targets, omitted):
+        if not (again and refusal.spared):
+            refuse(refusal.message)
+        logger.warning(f"{refusal.message}. It stays as it is, as you forced something else.")
+    for unit in LAYOUT.all_upstream(targets) & units.files.keys():
+        dag.forcefiles.update(units.files[unit])
+    return units
 
 
 def lossy_manifests(stage):
@@ -139,7 +139,7 @@ def require_same_content():
     changed = finished().changed_since()
     if changed:
         lines = [
-            f"{unit_name(*unit)} was made of another {', '.join(unit_name(*each) for each in others)}"
+            f"{unit_name(*unit)} was made of another {', '.join(unit_name(*other) for other in others)}"
             for unit, others in changed.items()
         ]
         refuse(
@@ -168,8 +168,8 @@ def own_rules():
 
 def units_of(made_by, files):
     """The units that some rules make, target rules among them, and those of some files."""
-    given = set(made_by)
-    names = [f"{name}_" for name, rule in own_rules().items() if rule in given]
+    made_by = set(made_by)
+    names = [f"{name}_" for name, rule in own_rules().items() if rule in made_by]
     units = [
         unit
         for unit in LAYOUT.units()
@@ -178,15 +178,15 @@ def units_of(made_by, files):
     folders = {Path(LAYOUT.folder(*unit)): unit for unit in LAYOUT.units()}
     return {
         *units,
-        *(folders[each] for path in files for each in Path(path).parents if each in folders),
+        *(folders[above] for path in files for above in Path(path).parents if above in folders),
     }
 
 
 @functools.cache
 def spared_versions(with_trained):
     """The keys whose units are finished; `with_trained`: or trained, if only the manifest is not."""
-    found = finished()
-    spared = found.spared | (found.trained if with_trained else found.kept)
+    units = finished()
+    spared = units.spared | (units.trained if with_trained else units.kept)
     others = {LAYOUT.key(*unit) for unit in LAYOUT.units() if unit not in spared}
     return {LAYOUT.key(*unit) for unit in spared} - others
 

@@ -49,15 +49,15 @@ class Forwards(MetaPathFinder):
     ) -> ModuleSpec | None:
         """Return where the code of a module with an old name is, None for any other module."""
         today = forwarded(fullname)
-        found = today and importlib.util.find_spec(today)
-        if not found or found.origin is None:
+        spec = today and importlib.util.find_spec(today)
+        if not spec or spec.origin is None:
             return None
         return importlib.util.spec_from_file_location(
-            fullname, found.origin, submodule_search_locations=found.submodule_search_locations
+            fullname, spec.origin, submodule_search_locations=spec.submodule_search_locations
         )
 
 
 def install() -> None:
     """Make the old names known to this process."""
-    if not any(isinstance(each, Forwards) for each in sys.meta_path):
+    if not any(isinstance(finder, Forwards) for finder in sys.meta_path):
         sys.meta_path.append(Forwards())

@@ -9,7 +9,7 @@ from tests.e2e import micro
 from workflow_scripts.core.files.manifest import shard_paths
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import ScoredRow
-from workflow_scripts.stages.generate.held_out import held_out_references
+from workflow_scripts.stages.generate.candidates import held_out_references
 
 pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2] / "workflow_scripts"
 DECLARATIONS = "declarations"
 # Modules of a stage that its declaration needs: its checks, and what these read.
 _OF_DECLARATIONS = {"stage.py", "checks.py", "unit_kinds.py", "filter/embedding_columns.py"}
-_OF_DECLARATIONS |= {"train/model_files.py", "generate/rewriter_checks.py", "transfer/tasks.py"}
+_OF_DECLARATIONS |= {"generate/rewriter_checks.py", "transfer/tasks.py"}
 _OF_DECLARATIONS |= {"train/model_checks.py", "syntax/parser_files.py", "release/licences.py"}
 # The filter of the bitext has models of its own, which are trained before.
 _FLOW = [stage.name for stage in STAGES if stage.name != "dual_filter"]

@@ -85,11 +85,11 @@ def words(argv: list[str] | None = None) -> list[str]:
     `@@FILE` stands for those in a file, a JSON list: a whole command holds 128 KiB at most where
     a shell is given it, and a run may have thousands of units.
     """
-    given = sys.argv[1:] if argv is None else argv
-    found: list[str] = []
-    for word in given:
-        found += json_argument(word[1:]) if word.startswith("@@") else [word]
-    return found
+    arguments = sys.argv[1:] if argv is None else argv
+    expanded: list[str] = []
+    for word in arguments:
+        expanded += json_argument(word[1:]) if word.startswith("@@") else [word]
+    return expanded
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:

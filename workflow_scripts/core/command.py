@@ -63,7 +63,7 @@ def _parser(function: Callable[..., None]) -> argparse.ArgumentParser:
 def _takes(kind: Any) -> dict[str, Any]:
     """Return what argparse must know of an option whose parameter has this type."""
     if get_origin(kind) in (Union, types.UnionType):
-        kinds = [each for each in get_args(kind) if each is not type(None)]
+        kinds = [argument for argument in get_args(kind) if argument is not type(None)]
         return _takes(kinds[0]) if len(kinds) == 1 else {"type": json_argument}
     if kind in _WORDS:
         return {"type": kind}

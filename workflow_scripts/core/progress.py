@@ -29,13 +29,13 @@ class Progress(NamedTuple):
 
 def parse_line(line: str) -> Progress | None:
     """Return what a progress line says; None for any other line."""
-    found = _LINE.match(line)
-    if not found:
+    match = _LINE.match(line)
+    if not match:
         return None
     done, total, rate = (
-        found[name] and found[name].replace(",", "") for name in ("done", "total", "rate")
+        match[name] and match[name].replace(",", "") for name in ("done", "total", "rate")
     )
-    return Progress(int(done), int(total) if total else None, found["unit"], float(rate or 0))
+    return Progress(int(done), int(total) if total else None, match["unit"], float(rate or 0))
 
 
 def duration(seconds: float) -> str:

@@ -40,5 +40,5 @@ def commit(root: Path = _ROOT) -> str | None:
 
 def _git(root: Path, *arguments: str) -> str:
     command = ["git", "-C", str(root), *arguments]
-    found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    return found.stdout.strip()
+    process = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    return process.stdout.strip()

@@ -71,8 +71,8 @@ class SentenceEmbeddings:
                 kind: self._tensors(tokeniser.ids([sentences[index] for index in chosen]))
                 for kind, tokeniser in self.parts.tokenisers.items()
             }
-            found = self._network([ids[kind] for kind in self.parts.config["tokens"]])
-            vectors[chosen] = found.cpu().numpy()
+            encoded = self._network([ids[kind] for kind in self.parts.config["tokens"]])
+            vectors[chosen] = encoded.cpu().numpy()
         return vectors
 
     def _tensors(self, ragged: tokens.Ragged) -> encoders.Tokens:

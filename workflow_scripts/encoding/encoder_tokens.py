@@ -72,7 +72,7 @@ def tokenised(
         )
     padding = {_IDS: tokenizer.pad_token_id, _TYPES: tokenizer.pad_token_type_id}
     names = [name for name in padding if name in {_IDS, *tokenizer.model_input_names}]
-    kept: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
+    parts: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
     lengths: list[int] = []
     for start in range(0, len(first), _CHUNK):
         part = slice(start, start + _CHUNK)
@@ -86,7 +86,7 @@ def tokenised(
         )
         lengths += map(len, tokens[_IDS])
         for name in names:
-            kept[name].append(np.concatenate([np.array(ids, np.int32) for ids in tokens[name]]))
+            parts[name].append(np.concatenate([np.array(ids, np.int32) for ids in tokens[name]]))
     empty = np.empty(0, np.int32)
-    columns = {name: np.concatenate([empty, *arrays]) for name, arrays in kept.items()}
+    columns = {name: np.concatenate([empty, *arrays]) for name, arrays in parts.items()}
     return Tokens(columns, np.array(lengths, np.int64), padding)

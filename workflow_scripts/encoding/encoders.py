@@ -202,13 +202,13 @@ class Network(nn.Module):
             combine: "add" or "concatenate".
         """
         super().__init__()
-        made = [ENCODERS[name].encoder(dimension, hidden) for name in encoders]
-        self.encoders = nn.ModuleList(made)
+        networks = [ENCODERS[name].encoder(dimension, hidden) for name in encoders]
+        self.encoders = nn.ModuleList(networks)
         self.tables = nn.ParameterList(torch.empty(size, dimension) for size in vocabularies)
         self.combine = combine
-        sizes = [encoder.size for encoder in made]
+        sizes = [encoder.size for encoder in networks]
         self.size = sizes[0] if combine == "add" else sum(sizes)
-        self.sorted_by_length = any(encoder.sorted_by_length for encoder in made)
+        self.sorted_by_length = any(encoder.sorted_by_length for encoder in networks)
 
     def forward(
         self,
@@ -225,8 +225,8 @@ class Network(nn.Module):
             dropout: the share of the token vectors' numbers that is set to 0.
         """
         outputs = [
-            encoder(table, given, dropout)
-            for encoder, table, given in zip(
+            encoder(table, ids, dropout)
+            for encoder, table, ids in zip(
                 self.encoders, tables or self.tables, tokens, strict=True
             )
         ]

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional
+
+from workflow_scripts.encoding.encoder_tokens import Tokens
 
 Items = NDArray[np.int64]
 # Gets items and the number of the epoch; returns what the model is called with, on the CPU.
@@ -49,7 +52,26 @@ def outputs(
     where = torch.device(device)
     every = np.arange(len(lengths))
     for batch in in_batches(every, np.asarray(lengths), settings["batch"]):
-        given = {name: value.to(where) for name, value in inputs(batch, 0).items()}
+        tensors = {name: value.to(where) for name, value in inputs(batch, 0).items()}
         with torch.inference_mode(), computed_in(settings["precision"], where):
-            answer = model(**given)
+            answer = model(**tensors)
         yield batch, answer
+
+
+def probabilities(
+    model: Any, tokens: Tokens, settings: dict[str, Any], device: str
+) -> NDArray[np.float64]:
+    """Return the probability of each pair that it is one of paraphrases, shape (pairs,).
+
+    Args:
+        model: tuned to identify paraphrases, in evaluation mode.
+        tokens: of the pairs.
+        settings: `batch` and `precision`.
+        device: for torch.
+    """
+    values = np.empty(len(tokens.lengths))
+    for items, answer in outputs(
+        model, lambda items, _: tokens.batch(items), tokens.lengths, settings, device
+    ):
+        values[items] = functional.softmax(answer.logits.double(), dim=1)[:, 1].cpu().numpy()
+    return values

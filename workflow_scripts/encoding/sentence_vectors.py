@@ -121,10 +121,10 @@ class _SentenceTransformer:
         body: Any = getattr(self._model[0], "model", None)
         if not hasattr(body, "name_or_path"):  # no model of transformers
             return
-        _, found = type(body).from_pretrained(
+        _, info = type(body).from_pretrained(
             body.name_or_path, output_loading_info=True, local_files_only=True
         )
-        missing = (name for name in sorted(found["missing_keys"]) if not name.startswith("pooler."))
+        missing = (name for name in sorted(info["missing_keys"]) if not name.startswith("pooler."))
         if name := next(missing, None):
             raise InputError(
                 f"{folder}: it lacks the weights {name}; get it again, or name another"
@@ -132,8 +132,8 @@ class _SentenceTransformer:
 
     def encode(self, sentences: Sequence[str]) -> NDArray[np.float32]:
         """Return vectors, shape (sentences, size); sentences of like length go together."""
-        found = self._model.encode(list(sentences), batch_size=_BATCH, show_progress_bar=False)
-        return np.asarray(found, np.float32).reshape(len(sentences), -1)
+        vectors = self._model.encode(list(sentences), batch_size=_BATCH, show_progress_bar=False)
+        return np.asarray(vectors, np.float32).reshape(len(sentences), -1)
 
     def read(self, sentences: Sequence[str]) -> list[Read]:
         """Return the vectors of each sentence and of its tokens, of like length together.
@@ -141,14 +141,15 @@ class _SentenceTransformer:
         Raises:
             InputError: the model has no layers of tokens, or fewer than `LAYERS` with its words.
         """
-        found: list[Read | None] = [None] * len(sentences)
+        in_order: list[Read | None] = [None] * len(sentences)
         lengths = self._lengths(sentences)
         places = sorted(range(len(sentences)), key=lengths.__getitem__)
         for start in range(0, len(places), _BATCH):
             batch = places[start : start + _BATCH]
-            for place, each in zip(batch, self._layers([sentences[i] for i in batch]), strict=True):
-                found[place] = each
-        return [each for each in found if each is not None]
+            answers = self._layers([sentences[place] for place in batch])
+            for place, sentence in zip(batch, answers, strict=True):
+                in_order[place] = sentence
+        return [sentence for sentence in in_order if sentence is not None]
 
     def _lengths(self, sentences: Sequence[str]) -> list[int]:
         """Return the tokens of each sentence: like numbers of letters would leave a third empty."""
@@ -163,13 +164,13 @@ class _SentenceTransformer:
         if config is not None:
             config.output_hidden_states = True
         device = model.device
-        given = {
+        tensors = {
             key: value.to(device) if hasattr(value, "to") else value
             for key, value in model.preprocess(sentences).items()
         }
         special = torch.tensor(model.tokenizer.all_special_ids)
         with torch.inference_mode():
-            read = model(given)
+            read = model(tensors)
         layers = read.get("all_layer_embeddings", ())
         if len(layers) < LAYERS:
             raise InputError(
@@ -179,7 +180,8 @@ class _SentenceTransformer:
             )
         stacked = torch.stack(layers[-LAYERS:]).float().cpu().numpy()
         vectors = read["sentence_embedding"].float().cpu().numpy()
-        own = ~torch.isin(given["input_ids"].cpu(), special) & given["attention_mask"].cpu().bool()
+        ids, attended = (tensors[key].cpu() for key in ("input_ids", "attention_mask"))
+        own = ~torch.isin(ids, special) & attended.bool()
         for row, mask in enumerate(own.numpy()):
             yield Read(stacked[:, row, mask], vectors[row])
 

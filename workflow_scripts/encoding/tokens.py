@@ -43,10 +43,10 @@ class _WordIds(dict[str, int]):
         self._limit = len(self) + _REMEMBERED
 
     def __missing__(self, token: str) -> int:
-        found = self.get(token.strip(string.punctuation), _UNKNOWN)
+        index = self.get(token.strip(string.punctuation), _UNKNOWN)
         if len(self) < self._limit:
-            self[token] = found
-        return found
+            self[token] = index
+        return index
 
 
 class Words:
@@ -138,8 +138,8 @@ class Trigrams:
         if not len(self._codes):
             return _without_unknown(np.full(len(codes), _UNKNOWN), lengths)
         places = np.searchsorted(self._codes, codes).clip(max=len(self._codes) - 1)
-        found = np.where(self._codes[places] == codes, self._order[places], _UNKNOWN)
-        return _without_unknown(found, lengths)
+        ids = np.where(self._codes[places] == codes, self._order[places], _UNKNOWN)
+        return _without_unknown(ids, lengths)
 
     def save(self, folder: Path) -> None:
         """Write the vocabulary into a model folder."""
@@ -188,4 +188,4 @@ class Pieces:
 
 
 Tokeniser = Words | Trigrams | Pieces
-KINDS: dict[str, type[Tokeniser]] = {each.kind: each for each in (Words, Trigrams, Pieces)}
+KINDS: dict[str, type[Tokeniser]] = {kind.kind: kind for kind in (Words, Trigrams, Pieces)}

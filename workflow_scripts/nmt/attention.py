@@ -136,13 +136,13 @@ class KeysAndValues:
 
     def copy(self, sources: Tensor, targets: Tensor, read: int) -> None:
         """See `PrefixState`."""
-        for kept in self._kept[:, :, :, :read]:
-            kept.index_copy_(0, targets, kept.index_select(0, sources))
+        for cache in self._kept[:, :, :, :read]:
+            cache.index_copy_(0, targets, cache.index_select(0, sources))
 
     def follow(self, parents: Tensor) -> None:
         """See `PrefixState`."""
-        kept = self._kept[:, : len(parents)]
-        kept.copy_(kept[:, parents])
+        cache = self._kept[:, : len(parents)]
+        cache.copy_(cache[:, parents])
 
     def step(self, x: Tensor, moment: Moment) -> Tensor:
         """See `PrefixState`."""
@@ -156,8 +156,8 @@ class KeysAndValues:
         heads, room = self._kept.shape[2:4]
         head = torch.arange(heads, device=new.device)
         rows = ((moment.slot[:, None] * heads + head) * room + moment.position[:, None]).flatten()
-        for kept, added in zip(self._kept, new[:, 1:].unbind(1), strict=True):
-            kept.view(-1, kept.shape[-1]).index_copy_(0, rows, added.flatten(0, 1))
+        for cache, added in zip(self._kept, new[:, 1:].unbind(1), strict=True):
+            cache.view(-1, cache.shape[-1]).index_copy_(0, rows, added.flatten(0, 1))
         keys, values = self._kept[:, :count]
         context = _attend_once(new[:, 0], keys, values, moment.unread)
         return fill_up(context.to(projected.dtype))
@@ -208,10 +208,10 @@ class SharedKeysAndValues:
         groups = lineage.groups
         new = groups.gather(projected.to(self._kept.dtype), 3 * heads)
         query, keys, values = new.chunk(3, dim=1)
-        kept = self._kept[:, : groups.places]
-        kept[0].index_copy_(2, lineage.new, keys)
-        kept[1].index_copy_(2, lineage.new, values)
-        keys, values = kept
+        cache = self._kept[:, : groups.places]
+        cache[0].index_copy_(2, lineage.new, keys)
+        cache[1].index_copy_(2, lineage.new, values)
+        keys, values = cache
         context = attend_in_groups(query, keys, values, lineage.mask)
         return groups.scatter(context).to(projected.dtype)
 

@@ -56,10 +56,10 @@ def allocate(
     if largest == 0:
         return scores.topk(beam_size, dim=1, largest=False)
     column = torch.arange(scores.shape[1], device=scores.device)
-    kept = scores.isfinite() & (column % width == width - 1) & (size[:, None] > 0)
-    shared = beam_size - kept.sum(dim=1)
+    staying = scores.isfinite() & (column % width == width - 1) & (size[:, None] > 0)
+    shared = beam_size - staying.sum(dim=1)
     # Candidates that do not compete go into a bank of their own, which has no share.
-    banks = banks.masked_fill(scores.isinf() | kept, largest + 1)
+    banks = banks.masked_fill(scores.isinf() | staying, largest + 1)
     counts = torch.zeros(len(scores), largest + 2, dtype=torch.int64, device=scores.device)
     counts.scatter_add_(1, banks, torch.ones_like(banks))
     quotas = _quotas(counts[:, :-1], size, shared)
@@ -68,7 +68,7 @@ def allocate(
     bank = banks.gather(1, order)
     rank = column - (counts.cumsum(dim=1) - counts).gather(1, bank)
     wins = rank < F.pad(quotas, (0, 1)).gather(1, bank)
-    chosen = kept.scatter_reduce(1, order, wins, "amax")
+    chosen = staying.scatter_reduce(1, order, wins, "amax")
     return scores.masked_fill(~chosen, torch.inf).topk(beam_size, dim=1, largest=False)
 
 

@@ -118,10 +118,10 @@ class OutputLayer:
                 hidden.split(size), asked.split(size), number.split(size), strict=True
             )
         ]
-        found = Candidates(*(torch.cat(tensors) for tensors in zip(*parts, strict=True)))
+        candidates = Candidates(*(torch.cat(tensors) for tensors in zip(*parts, strict=True)))
         if sets is not None:
-            found.ids = sets.piece[found.ids]
-        return found
+            candidates.ids = sets.piece[candidates.ids]
+        return candidates
 
     def kept(
         self,
@@ -252,7 +252,7 @@ class _Cut:
         if self.temperature != 1 and self.truncation.needs_total:
             best = values[:, 0] / self.temperature
             scaled = log_normaliser(logits / self.temperature, best)
-        kept, certain = self._kept(values, scaled)
+        mask, certain = self._kept(values, scaled)
         while count < everything and not certain.all():
             (rows,) = (~certain).nonzero(as_tuple=True)
             gap = min(7 * count, everything - count)
@@ -260,11 +260,11 @@ class _Cut:
             more, columns = blockwise_topk(logits[rows], count)
             values = F.pad(values, (0, gap), value=-torch.inf).index_copy(0, rows, more)
             ids = F.pad(ids, (0, gap)).index_copy(0, rows, columns)
-            kept, certain = self._kept(values, scaled)
+            mask, certain = self._kept(values, scaled)
         if self.reads:
-            count = max(1, int(kept.sum(dim=1).amax()))
-            values, ids, kept = values[:, :count], ids[:, :count], kept[:, :count]
-        return ids, values.masked_fill(~kept, -torch.inf), total
+            count = max(1, int(mask.sum(dim=1).amax()))
+            values, ids, mask = values[:, :count], ids[:, :count], mask[:, :count]
+        return ids, values.masked_fill(~mask, -torch.inf), total
 
     def _kept(self, values: Tensor, total: Tensor) -> tuple[Tensor, Tensor]:
         return self.truncation.kept(values.double() / self.temperature, total.double())

@@ -31,8 +31,7 @@ class Decoder:
         self.model = model
         self.capacity = capacity
         self._stride = stride
-        # No slot has read more tokens than this; the shapes hold until a slot has read so many;
-        # there is room for so many.
+        # In tokens: the most that a slot has read, until when the shapes hold, and the room.
         self._read = self._until = self._room = 0
         self._readers: list[SourceReader] | None = None
         self.position = torch.zeros(0, dtype=torch.int64, device=model.device)

@@ -104,17 +104,18 @@ class Continuations:
             rows: [N], the hypotheses of these candidates, by their numbers among all hypotheses.
             staying: [S, W], the last candidate of every hypothesis.
         """
-        pairs = ((getattr(self, each.name), getattr(staying, each.name)) for each in fields(self))
-        return type(self)(*(_spread(many, rows, one.flatten()) for many, one in pairs))
+        names = [field.name for field in fields(self)]
+        pairs = ((getattr(self, name), getattr(staying, name)) for name in names)
+        return type(self)(*(_spread(extended, rows, one.flatten()) for extended, one in pairs))
 
 
-def _spread(extended: Tensor, rows: Tensor, kept: Tensor) -> Tensor:
-    """Put `extended` [N, C] into `rows` of a tensor [all rows, C + 1]; its last column is `kept`.
+def _spread(extended: Tensor, rows: Tensor, last: Tensor) -> Tensor:
+    """Put `extended` [N, C] into `rows` of a tensor [all rows, C + 1]; its last column is `last`.
 
     All other entries are infinite, or 0 in a tensor of integers.
     """
     fill = torch.inf if extended.is_floating_point() else 0
-    full = extended.new_full((len(kept), extended.shape[1] + 1), fill)
+    full = extended.new_full((len(last), extended.shape[1] + 1), fill)
     full[rows, :-1] = extended
-    full[:, -1] = kept
+    full[:, -1] = last
     return full

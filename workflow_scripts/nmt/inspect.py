@@ -131,10 +131,10 @@ def _content(path: Path) -> str:
 def _object(path: Path) -> dict[str, Any]:
     """Return the JSON object of a file."""
     try:
-        found = json.loads(_content(path))
+        content = json.loads(_content(path))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read as JSON: {error}") from error
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _front_matter(path: Path) -> dict[str, Any]:
@@ -142,8 +142,8 @@ def _front_matter(path: Path) -> dict[str, Any]:
     parts = re.split(r"^---[ \t]*$", _content(path), maxsplit=2, flags=re.MULTILINE)
     if len(parts) < 3 or parts[0].strip():
         return {}
-    found = parse_yaml(parts[1], str(path))
-    return found if isinstance(found, dict) else {}
+    content = parse_yaml(parts[1], str(path))
+    return content if isinstance(content, dict) else {}
 
 
 def _text(value: object) -> str | None:
@@ -156,9 +156,9 @@ def main(argv: list[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path, help="of the model")
-    told = inspect(parser.parse_args(argv).folder)
-    print(json.dumps(told, ensure_ascii=False))
-    return 1 if told["refused"] else 0
+    description = inspect(parser.parse_args(argv).folder)
+    print(json.dumps(description, ensure_ascii=False))
+    return 1 if description["refused"] else 0
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from workflow_scripts.nmt.slot_groups import Groups
 
-# There is room for the entries of so many steps before those that nobody needs go away.
+# There is room for the entries of this many steps before those that nobody needs go away.
 STEPS = 4
 
 

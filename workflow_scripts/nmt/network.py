@@ -138,7 +138,7 @@ def _converted(thing: Any, device: torch.device, precision: Precision) -> Any:
     if isinstance(thing, list):
         return [_converted(item, device, precision) for item in thing]
     if is_dataclass(thing) and not isinstance(thing, type):
-        items = {each.name: getattr(thing, each.name) for each in fields(thing)}
+        items = {field.name: getattr(thing, field.name) for field in fields(thing)}
         return type(thing)(
             **{name: _converted(item, device, precision) for name, item in items.items()}
         )

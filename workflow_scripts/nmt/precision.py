@@ -47,8 +47,8 @@ class Precision:
 
 FP32 = Precision("fp32", torch.float32, torch.float32)
 PRECISIONS = {
-    each.name: each
-    for each in (
+    precision.name: precision
+    for precision in (
         FP32,
         Precision("bf16", torch.bfloat16, torch.bfloat16),
         Precision("int8", torch.float32, torch.bfloat16, eight_bits=True),

@@ -104,15 +104,15 @@ def forbidden(coder: TextCoder, text: str) -> list[Phrase]:
     if not coder.raw:
         return [coder.encode_phrase(text)]
     start, words = _start(text)
-    found: dict[Phrase, None] = {}
+    sequences: dict[Phrase, None] = {}
     for spelling in spellings(words, case=True):
         written = [tuple(coder.encode(spelling))]
         for lead in _LEADS:
             written += [tuple(coder.encode(lead + spelling)), _unmarked(coder, lead + spelling)]
         if written_without_blanks(spelling[:1]):
             written.append(_unmarked(coder, spelling))
-        found |= dict.fromkeys((*start, *ids) for ids in written if ids and UNK not in ids)
-    return list(found)
+        sequences |= dict.fromkeys((*start, *ids) for ids in written if ids and UNK not in ids)
+    return list(sequences)
 
 
 def whole_words(coder: TextCoder, constraints: list[str]) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-# New work waits until this share of the room is free. So many sentences are encoded at once, and
+# New work waits until this share of the room is free. Then many sentences are encoded at once, and
 # their constraints are packed at once.
 REFILL_SHARE = 0.125
 

@@ -209,12 +209,12 @@ class _Sampler:
         tokens = rows.token.new_empty(len(self._decoder))
         tokens[rows.slot] = rows.token
         hidden = self._decoder.step(tokens)
-        ids, log_probabilities, kept = self._candidates(hidden)
+        ids, log_probabilities, mask = self._candidates(hidden)
         numbers = uniform(rows.key, rows.length)
         temperature = self._settings.temperature
-        drawn = draw(ids, log_probabilities, kept, temperature, numbers)[:, None]
+        drawn = draw(ids, log_probabilities, mask, temperature, numbers)[:, None]
         goes_on = ~rows.ended()
-        tokens = ids.gather(1, drawn)[:, 0].where(kept.any(dim=1), PAD)
+        tokens = ids.gather(1, drawn)[:, 0].where(mask.any(dim=1), PAD)
         rows.token = tokens.where(goes_on, rows.token)
         rows.nll = rows.nll - log_probabilities.gather(1, drawn)[:, 0].where(goes_on, 0)
         rows.length = rows.length + goes_on
@@ -233,7 +233,7 @@ class _Sampler:
         if settings.truncation.k is None:
             # Rows that are alike in both share their candidates.
             alike, index = self._distinct(rows.slot * len(forbidden) + rows.state)
-            found = self._output_layer.kept(
+            candidates = self._output_layer.kept(
                 hidden,
                 alike // len(forbidden),
                 forbidden[alike % len(forbidden)],
@@ -242,8 +242,8 @@ class _Sampler:
                 place,
                 reads=settings.stride == 1,
             )
-            log_probabilities = found.log_probabilities[index]
-            return found.ids[index], log_probabilities, log_probabilities.isfinite()
+            log_probabilities = candidates.log_probabilities[index]
+            return candidates.ids[index], log_probabilities, log_probabilities.isfinite()
         # However many of the best tokens are forbidden to a row, k others are among these.
         best = self._output_layer.best(
             hidden, settings.truncation.k + forbidden.shape[1], number=place
@@ -254,8 +254,8 @@ class _Sampler:
         scores = (log_probabilities.double() / settings.temperature).masked_fill(
             ~allowed, -torch.inf
         )
-        kept, _ = settings.truncation.kept(scores, scores[:, 0])
-        return ids, log_probabilities, kept
+        mask, _ = settings.truncation.kept(scores, scores[:, 0])
+        return ids, log_probabilities, mask
 
     def _compact(self) -> None:
         """Give rows that have ended to their jobs, and let the decoder follow the others."""
@@ -355,7 +355,7 @@ class _Sampler:
 
 
 def draw(
-    ids: Tensor, log_probabilities: Tensor, kept: Tensor, temperature: float, numbers: Tensor
+    ids: Tensor, log_probabilities: Tensor, mask: Tensor, temperature: float, numbers: Tensor
 ) -> Tensor:
     """Draw one of the candidates of every row that are kept.
 
@@ -365,14 +365,14 @@ def draw(
     Args:
         ids: [rows, candidates].
         log_probabilities: [rows, candidates].
-        kept: [rows, candidates].
+        mask: [rows, candidates].
         temperature: divides the log-probabilities.
         numbers: [rows] in [0, 1).
 
     Returns:
         The chosen column [rows]; in a row where nothing is kept it has no meaning.
     """
-    scaled = (log_probabilities.double() / temperature).masked_fill(~kept, -torch.inf)
+    scaled = (log_probabilities.double() / temperature).masked_fill(~mask, -torch.inf)
     order = ids.argsort(dim=1)
     cumulative = scaled.softmax(dim=1).gather(1, order).cumsum(dim=1)
     total = cumulative[:, -1]

@@ -42,7 +42,7 @@ def score(model: Model, pairs: Iterable[Pair], *, batch_tokens: int = 4096) -> I
 
     The NLL is in nats per target token, </s> included, as `sockeye-score` gives it; see `forced`.
     """
-    return (found.mean for found in forced(model, pairs, batch_tokens=batch_tokens))
+    return (pair_score.mean for pair_score in forced(model, pairs, batch_tokens=batch_tokens))
 
 
 @torch.inference_mode()
@@ -78,8 +78,8 @@ def _score_buffer(model: Model, pairs: list[Pair], batch_tokens: int) -> list[Fo
         if model.can_read(source) and 0 < len(target) <= model.max_target_pieces
     )
     for batch in _batches(_sorted(readable, pairs), pairs, batch_tokens):
-        found = _score_batch(model, [pairs[index] for index in batch])
-        for index, (mean, worst) in zip(batch, found, strict=True):
+        answers = _score_batch(model, [pairs[index] for index in batch])
+        for index, (mean, worst) in zip(batch, answers, strict=True):
             scores[index] = Forced(mean, worst, mean * (len(pairs[index][1]) + 1))
     return scores
 

@@ -59,7 +59,7 @@ class Shortlist:
 
 
 def read_shortlist(path: Path, source_pieces: int, target_pieces: int) -> Shortlist:
-    """Return the shortlist of a file for a model of so many pieces, counted as Marian counts.
+    """Return the shortlist of a file for a model with these numbers of pieces, as Marian counts.
 
     Raises:
         InputError: the file is damaged, or belongs to a model of other vocabularies.

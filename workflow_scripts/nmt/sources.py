@@ -60,11 +60,11 @@ class Sources:
         groups = Groups(place)
         lengths = self._lengths[: groups.places]
         room = roomy(int(lengths.max()))
-        self._kept = [resized(kept, 3, room) for kept in self._kept]
+        self._kept = [resized(buffer, 3, room) for buffer in self._kept]
         positions = torch.arange(room, device=lengths.device)
         mask = torch.zeros(groups.places, 1, 1, len(positions), device=lengths.device)
         mask = mask.masked_fill_(positions >= lengths[:, None, None, None], -torch.inf)
-        return [SourceReader(groups, kept[:, : groups.places], mask) for kept in self._kept]
+        return [SourceReader(groups, buffer[:, : groups.places], mask) for buffer in self._kept]
 
     def _keep(self, memory: Memory, places: list[int]) -> None:
         """Put the sentences of `memory` into `places`."""
@@ -72,11 +72,11 @@ class Sources:
         width = memory.keys[0].shape[2]
         index = self._model.integers(places)
         for layer, new in enumerate(zip(memory.keys, memory.values, strict=True)):
-            kept = resized(self._kept[layer], 1, size)
-            kept = resized(kept, 3, max(kept.shape[3], roomy(width)))
-            for part, tensor in zip(kept, new, strict=True):
+            buffer = resized(self._kept[layer], 1, size)
+            buffer = resized(buffer, 3, max(buffer.shape[3], roomy(width)))
+            for part, tensor in zip(buffer, new, strict=True):
                 part[index, :, :width] = tensor.to(part.dtype)
-            self._kept[layer] = kept
+            self._kept[layer] = buffer
         self._lengths = resized(self._lengths, 0, size, fill=1)
         self._lengths[index] = memory.lengths
 

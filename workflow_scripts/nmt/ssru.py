@@ -36,8 +36,8 @@ class SSRU:
         """See `PrefixBlock`. Only the recurrence itself goes position by position."""
         keeps, new = map(grid.spread, self._parts(x, len(x)))
         cell, cells = torch.zeros_like(new[:, 0]), []
-        for added, kept in zip(new.unbind(1), keeps.unbind(1), strict=True):
-            cell = torch.addcmul(added, kept, cell)
+        for added, keep in zip(new.unbind(1), keeps.unbind(1), strict=True):
+            cell = torch.addcmul(added, keep, cell)
             cells.append(cell)
         return self._leave(x, grid.rows(torch.stack(cells, dim=1)))
 

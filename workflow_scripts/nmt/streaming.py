@@ -50,7 +50,7 @@ def run_search(
         start: makes a search from requests and a number of rows.
         requests: read once.
         rows: hypotheses at a time.
-        fewest_rows: if memory runs out with so many rows, it is an error.
+        fewest_rows: if memory runs out with this number of rows, it is an error.
     """
     requests = iter(requests)
     while True:

@@ -112,8 +112,8 @@ class LineReader:
             limit = self._model.max_source_pieces
             raise InputError(f'"text" has {len(source)} pieces; the model takes 1 to {limit}')
         coder = self._target_coder
-        given = _phrases(fields, "constraints", coder)
-        constraints = [wanted(coder, text) for text in given]
+        constraint_texts = _phrases(fields, "constraints", coder)
+        constraints = [wanted(coder, text) for text in constraint_texts]
         unwanted = {
             phrase: text
             for text in _phrases(fields, "avoid", coder)
@@ -129,7 +129,7 @@ class LineReader:
                 f"warning: line {number}: {text!r} is avoided and wanted; it is wanted",
                 file=sys.stderr,
             )
-        whole = whole_words(coder, given)
+        whole = whole_words(coder, constraint_texts)
         return InputLine(fields, str(name), set_number, source, constraints, avoid, whole)
 
 
@@ -144,12 +144,12 @@ def _phrases(fields: dict[str, Any], key: str, coder: TextCoder) -> list[str]:
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object, none of whose keys stands twice: the first value would be lost."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in fields:
             raise InputError(f"key {key!r} stands there twice; take one out")
-        found[key] = value
-    return found
+        fields[key] = value
+    return fields
 
 
 def beam_lines(
@@ -262,8 +262,8 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
 
 def truncation(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of `sample` that truncate; none for beam search."""
-    given = {name: getattr(arguments, option) for name, option in TRUNCATIONS.items()}
-    return {name: value for name, value in given.items() if value is not None}
+    values = {name: getattr(arguments, option) for name, option in TRUNCATIONS.items()}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -64,29 +64,29 @@ class Truncation:
         Returns:
             A row is not certain if tokens that are not in `scores` might be kept as well.
         """
-        kept = scores.isfinite()
+        mask = scores.isfinite()
         if self.k is not None:
-            kept = kept & (kept.cumsum(dim=1) <= self.k)
-            total = _total(scores, kept)
+            mask = mask & (mask.cumsum(dim=1) <= self.k)
+            total = _total(scores, mask)
         best = scores.amax(dim=1, keepdim=True)
         if self.top_p is not None:
-            shares = (scores - total[:, None]).exp() * kept
+            shares = (scores - total[:, None]).exp() * mask
             before = F.pad(shares.cumsum(dim=1), (1, -1))
-            kept = kept & (before < self.top_p)
+            mask = mask & (before < self.top_p)
         if self.min_p is not None:
-            kept = kept & (scores >= best + math.log(self.min_p))
+            mask = mask & (scores >= best + math.log(self.min_p))
         # The tokens are sorted: if the last one is out, so are all that follow.
-        certain = ~kept[:, -1]
+        certain = ~mask[:, -1]
         if self.epsilon is not None:
             if self.top_p is not None or self.min_p is not None:
-                total = _total(scores, kept)
+                total = _total(scores, mask)
             large = scores - total[:, None] >= math.log(self.epsilon)
-            kept = kept & (large | (scores == best))
+            mask = mask & (large | (scores == best))
             if self.top_p is None and self.min_p is None:
-                certain = ~kept[:, -1]
-        return kept, certain
+                certain = ~mask[:, -1]
+        return mask, certain
 
 
-def _total(scores: Tensor, kept: Tensor) -> Tensor:
+def _total(scores: Tensor, mask: Tensor) -> Tensor:
     """Return log sum exp of the scores [N, C] that are kept."""
-    return torch.where(kept, scores, -torch.inf).logsumexp(dim=1)
+    return torch.where(mask, scores, -torch.inf).logsumexp(dim=1)

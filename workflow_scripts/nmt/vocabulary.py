@@ -38,7 +38,8 @@ class Vocabulary:
             entries = json.loads(Path(path).read_text(encoding="utf-8"))
             pieces = sorted(entries, key=entries.__getitem__)
             ids = [entries[piece] for piece in pieces]
-            complete = ids == list(range(len(pieces))) and all(type(each) is int for each in ids)
+            whole = all(type(number) is int for number in ids)
+            complete = whole and ids == list(range(len(pieces)))
         except RecursionError:
             why = "too many levels of lists and objects in one another"
             raise InputError(f"{path}: cannot read the vocabulary: {why}") from None

@@ -81,23 +81,23 @@ class Finished:
             omitted: units that the user leaves out, with all that depends on them.
         """
         needed = self._layout.all_upstream(targets) - depending(self._layout, omitted)
-        made: set[Unit] = set()
+        to_make: set[Unit] = set()
         todo = list(targets)
         while todo:
             unit = todo.pop()
-            if unit not in made | self.spared:
-                made.add(unit)
+            if unit not in to_make | self.spared:
+                to_make.add(unit)
                 todo += self._layout.upstream(unit)
         return [
             refusal
             for refusal in self.refusals
-            if refusal.unit in needed and (refusal.spared or refusal.unit in made)
+            if refusal.unit in needed and (refusal.spared or refusal.unit in to_make)
         ]
 
     def changed_since(self) -> dict[Unit, list[Unit]]:
-        """Return the spared units that are no longer of what is there, each with what changed.
+        """Return the spared units whose input has changed, each with the units that changed.
 
-        What they read was made again meanwhile, and is another than before.
+        These were made again meanwhile, with another content than before.
         """
         changed = {}
         for unit in sorted(self.spared, key=self._layout.units().index):

@@ -16,7 +16,7 @@ from typing import Any
 from workflow_scripts.core.environment import require_folder
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import FileHashes
-from workflow_scripts.core.files.paths import told
+from workflow_scripts.core.files.paths import with_names
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.plan import checks, languages
 from workflow_scripts.plan.config import Check, Config
@@ -177,7 +177,7 @@ class Layout:
             "stage": stage,
             "instance": instance,
             "version": self.declaration(stage).version,
-            "config": told(self.settings(unit)),
+            "config": with_names(self.settings(unit)),
         }
 
     def settings(self, unit: Unit) -> dict[str, Any]:
@@ -236,7 +236,7 @@ class Layout:
             "core.files.manifest",
             instance,
             reads={
-                "upstream": [f"{self.folder(*each)}/manifest.json" for each in self.upstream(unit)]
+                "upstream": [f"{self.folder(*one)}/manifest.json" for one in self.upstream(unit)]
             },
             awaits=[f"{folder}/{file}" for file in waited_for],
             options={

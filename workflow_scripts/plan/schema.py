@@ -30,10 +30,10 @@ def schema() -> dict[str, Any]:
 def _with_names(node: Any) -> Any:
     """Return a part of the schema with the names of each table in place of its address."""
     if isinstance(node, list):
-        return [_with_names(each) for each in node]
+        return [_with_names(item) for item in node]
     if not isinstance(node, dict):
         return node
-    whole = {key: _with_names(each) for key, each in node.items()}
+    whole = {key: _with_names(item) for key, item in node.items()}
     if isinstance(address := whole.get("enum"), str):
         module, table = address.split(":")
         whole["enum"] = list(getattr(importlib.import_module(module), table))
@@ -49,7 +49,7 @@ def defaults(name: str) -> dict[str, Any]:
     """Return the optional keys of a kind of block that have a default, each with it."""
     properties = definition(name)["properties"]
     return {
-        key: copy.deepcopy(each["default"]) for key, each in properties.items() if "default" in each
+        key: copy.deepcopy(rule["default"]) for key, rule in properties.items() if "default" in rule
     }
 
 

@@ -113,7 +113,7 @@ def used(config: Config) -> Config:
     }
     entries["models"] |= {model_name(config, name) for name in rewriters(config)}
     return {
-        key: {name: each for name, each in value.items() if name in entries[key]}
+        key: {name: block for name, block in value.items() if name in entries[key]}
         if key in entries
         else value
         for key, value in config.items()

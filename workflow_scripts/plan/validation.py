@@ -51,15 +51,15 @@ def _schema_problems(config: Config) -> Iterable[str]:
 def _unusable(value: Any, path: tuple[Any, ...] = ()) -> Iterator[str]:
     """Yield what YAML allows, but JSON, a command line or a file name does not."""
     if isinstance(value, dict):
-        for key, each in value.items():
+        for key, item in value.items():
             if isinstance(key, str):
                 yield from _unusable(key, path)
-                yield from _unusable(each, (*path, key))
+                yield from _unusable(item, (*path, key))
             else:
                 yield f"{_dotted(path)}: key {key!r} is no text; put it in quotes"
     elif isinstance(value, list):
-        for index, each in enumerate(value):
-            yield from _unusable(each, (*path, index))
+        for index, item in enumerate(value):
+            yield from _unusable(item, (*path, index))
     elif isinstance(value, str) and not _is_text(value):
         yield f"{_dotted(path)}: {value!r} holds NUL or half of a surrogate pair; remove it"
     elif isinstance(value, float) and not math.isfinite(value):
@@ -96,11 +96,11 @@ def _describe(error: ValidationError) -> list[str]:
         needed = f", which {title} needs" if title else ""
         return [f"{where}: key '{key}' is missing{needed}" for key in missing]
     if error.validator == "dependentRequired" and isinstance(error.instance, dict):
-        needs = [(key, each) for key, many in rules["dependentRequired"].items() for each in many]
         return [
-            f"{where}: '{key}' needs key '{each}', which is missing"
-            for key, each in needs
-            if key in error.instance and each not in error.instance
+            f"{where}: '{key}' needs key '{needed}', which is missing"
+            for key, needs in rules["dependentRequired"].items()
+            for needed in needs
+            if key in error.instance and needed not in error.instance
         ]
     if error.validator == "oneOf" and error.context:
         # Of the alternatives, the one meant is the one that failed deepest, and not by its type.

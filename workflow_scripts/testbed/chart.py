@@ -68,7 +68,7 @@ def _auxiliaries() -> dict[tuple[str, tuple[str, ...]], tuple[tuple[str, ...], .
         lead, rest = words_of(group.lead), words_of(group.rest)
         starts["rest", rest[:1]].add(rest)
         starts["lead", lead[:1]].add(lead)
-    return {key: tuple(sorted(found)) for key, found in starts.items()}
+    return {key: tuple(sorted(sequences)) for key, sequences in starts.items()}
 
 
 _PHRASE_TRIES = _phrase_tries()
@@ -127,8 +127,8 @@ class Chart:
         if node.words and (child := node.words.get(self.tokens[at])):
             yield from self._walk(child, at + 1, values)
         for category, child in node.slots.items():
-            for found in self.find(category, at):
-                yield from self._walk(child, found.end, (*values, found))
+            for parsed in self.find(category, at):
+                yield from self._walk(child, parsed.end, (*values, parsed))
 
     def _auxiliaries(self, position: str, start: int) -> Iterator[Parsed[tuple[str, ...]]]:
         if position == "rest":

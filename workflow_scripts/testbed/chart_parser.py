@@ -53,9 +53,9 @@ def _statements(chart: Chart, last: int) -> Iterator[Reading]:
 
 def _unfronted(chart: Chart, start: int) -> Iterator[Parsed[Stated]]:
     """Yield the clauses that begin with their subject and may depend on another one."""
-    for found in chart.find("declarative", start):
-        if not found.value.rule.front and found.value.clause.frame != "clausal":
-            yield found
+    for parsed in chart.find("declarative", start):
+        if not parsed.value.rule.front and parsed.value.clause.frame != "clausal":
+            yield parsed
 
 
 def _contents(chart: Chart, main: Parsed[Stated], last: int) -> Iterator[Reading]:
@@ -102,5 +102,5 @@ def readings(sentence: str) -> list[Reading]:
         return []
     last = len(tokens) - 1
     find = _statements if tokens[-1] == "." else _questions
-    found = [one for one in find(Chart(tokens), last) if well_formed(one.meaning)]
-    return list(dict.fromkeys(found))
+    understood = [one for one in find(Chart(tokens), last) if well_formed(one.meaning)]
+    return list(dict.fromkeys(understood))

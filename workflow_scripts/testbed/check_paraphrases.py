@@ -51,8 +51,8 @@ def main(argv: list[str] | None = None) -> None:
         "--paraphrases", type=Path, required=True, help="its paraphrase, line by line"
     )
     arguments = parser.parse_args(argv)
-    found = check(read_pairs(arguments.references, arguments.paraphrases))
-    print(json.dumps(found, indent=2, sort_keys=True))
+    counts = check(read_pairs(arguments.references, arguments.paraphrases))
+    print(json.dumps(counts, indent=2, sort_keys=True))
 
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ def adverbs(kind: str, tense: str = "any") -> tuple[str, ...]:
     )
 
 
-def told(tense: Tense) -> str:
+def time_of(tense: Tense) -> str:
     """Return which adverbs of time go with a tense."""
     return {
         "past": "past",

@@ -59,10 +59,10 @@ def form_of(verb: Verb, aspect: str) -> CzechVerb:
     """
     if aspect not in ("imperfective", "perfective"):
         raise ValueError(f"aspect {aspect!r} is neither imperfective nor perfective")
-    found = verb.imperfective if aspect == "imperfective" else verb.perfective
-    if found is None:
+    czech_verb = verb.imperfective if aspect == "imperfective" else verb.perfective
+    if czech_verb is None:
         raise ValueError(f"verb {verb.concept!r} has no {aspect} aspect")
-    return found
+    return czech_verb
 
 
 def _present_stem(verb: CzechVerb) -> str:

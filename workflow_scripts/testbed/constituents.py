@@ -79,7 +79,7 @@ _GROUPS = _groups()
 
 
 def _marks(values: Filled) -> Marks:
-    return tuple(mark for found in values.values() for mark in found.marks)
+    return tuple(mark for parsed in values.values() for mark in parsed.marks)
 
 
 def _noun(values: Filled, determiner: str | None) -> NounPhrase:
@@ -188,7 +188,7 @@ def stated(
             return
     lead = values["lead"].value if rule.inverted else ()
     attributes = {
-        slot: found.value for slot, found in values.items() if slot not in _AUXILIARY_SLOTS
+        slot: parsed.value for slot, parsed in values.items() if slot not in _AUXILIARY_SLOTS
     }
     if rule.agentless:
         attributes["subject"] = _SOMEONE

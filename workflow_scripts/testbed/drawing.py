@@ -176,7 +176,7 @@ def _with_time_or_manner(draws: Draws, clause: Clause, question: bool) -> Clause
 
 def time(draws: Draws, tense: Tense) -> str:
     """Draw when something happens."""
-    return draws.pick(collocations.adverbs("time", collocations.told(tense)))
+    return draws.pick(collocations.adverbs("time", collocations.time_of(tense)))
 
 
 def second_clause(

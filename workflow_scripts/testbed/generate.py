@@ -87,7 +87,7 @@ def pairs(
         yield item.source, item.reference, item.noise
 
 
-def write(found: Iterator[Item], paths: dict[str, Path]) -> None:
+def write(bitext: Iterator[Item], paths: dict[str, Path]) -> None:
     """Write the attributes that `paths` names, each to its file, one pair a line."""
     with ExitStack() as stack:
         files = {}
@@ -95,7 +95,7 @@ def write(found: Iterator[Item], paths: dict[str, Path]) -> None:
             temporary = stack.enter_context(atomic_path(path))
             file = temporary.open("w", encoding="utf-8", newline="\n")
             files[attribute] = stack.enter_context(file)
-        for item in found:
+        for item in bitext:
             for attribute, file in files.items():
                 print(getattr(item, attribute) or "", file=file)
 
@@ -135,7 +135,7 @@ def main(argv: list[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     if arguments.realisations < 1:
         raise InputError(f"--realisations must be at least 1, not {arguments.realisations}")
-    found = items(
+    bitext = items(
         arguments.seed,
         arguments.first,
         arguments.count,
@@ -149,7 +149,7 @@ def main(argv: list[str] | None = None) -> None:
         if getattr(arguments, name)
     }
     total = arguments.count * arguments.realisations
-    write(progress(found, total, "pairs"), paths)
+    write(progress(bitext, total, "pairs"), paths)
 
 
 if __name__ == "__main__":

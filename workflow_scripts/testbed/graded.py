@@ -56,7 +56,7 @@ def graded_pairs(seed: int, first: int, count: int) -> Iterator[tuple[float, str
         options += [meaning(seed, int(other)) for other in others if other != index]
         scored = [(similarity(what, option), option) for option in options]
         score, partner = min(scored, key=lambda entry: abs(entry[0] - wanted))
-        one, other = (english.reference(each, rng).text for each in (what, partner))
+        one, other = (english.reference(sense, rng).text for sense in (what, partner))
         yield round(HIGHEST * score, 3), one, other
 
 

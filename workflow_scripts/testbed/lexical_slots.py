@@ -255,7 +255,7 @@ def _tables() -> tuple[
         backward["determiner"]["an"].append(Entry(("an",), entry.value, entry.marks))
     return (
         {
-            category: {value: tuple(found) for value, found in values.items()}
+            category: {value: tuple(surfaces) for value, surfaces in values.items()}
             for category, values in forward.items()
         },
         {category: dict(words) for category, words in backward.items()},

@@ -38,7 +38,7 @@ _ATTEMPTS = 20
 def clean(seed: int, index: int, realisations: int) -> list[Item]:
     """Return the clean pairs of a meaning's number, one for each of some realisations.
 
-    They are distinct as far as the meaning has so many.
+    They are distinct as far as the meaning has enough of them.
     """
     what = meaning(seed, index)
     czech, rng = source(what), generator(seed, "reference", index)

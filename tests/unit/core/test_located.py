@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from workflow_scripts.core.files.paths import Located, told
+from workflow_scripts.core.files.paths import Located, with_names
 from workflow_scripts.core.files.seal import canonical
 
 
@@ -36,4 +36,4 @@ def test_settings_are_told_with_names_in_all_places():
     file = Located("/data/a.txt", "/data")
     settings = {"many": [file, "/data/a.txt"], "by": {file: 1}, "none": None, "pair": (file, 0.5)}
     expected = {"many": ["a.txt", "/data/a.txt"], "by": {"a.txt": 1}, "none": None}
-    assert told(settings) == {**expected, "pair": ["a.txt", 0.5]}
+    assert with_names(settings) == {**expected, "pair": ["a.txt", 0.5]}

@@ -21,6 +21,7 @@ from workflow_scripts.stages.generate.candidates import (
     assemble,
     check,
     completes,
+    held_out_references,
     main,
     open_job,
     with_results,
@@ -28,7 +29,6 @@ from workflow_scripts.stages.generate.candidates import (
 from workflow_scripts.stages.generate.constraint_words import words_of
 from workflow_scripts.stages.generate.constraints import ConstraintSet, constraint_sets
 from workflow_scripts.stages.generate.decoding import Decoding, Request
-from workflow_scripts.stages.generate.held_out import held_out_references
 from workflow_scripts.stages.generate.idf import plain_words
 from workflow_scripts.stages.subword.segmenter import Segmenter
 

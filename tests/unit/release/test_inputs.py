@@ -1,4 +1,5 @@
-from workflow_scripts.stages.release.inputs import stages, tools
+from workflow_scripts.plan.run.tools import tools_of
+from workflow_scripts.stages.release.inputs import stages
 
 ROWS = {"select": "references", "clean": "pairs"}
 
@@ -32,7 +33,7 @@ def test_stages():
 
 def test_tools():
     given = [manifest(), manifest(tools={"numpy": ["2.0"], "arrow": ["21"]})]
-    assert list(tools(stages(given, ROWS)).items()) == [
+    assert list(tools_of(stages(given, ROWS)).items()) == [
         ("arrow", ["21"]),
         ("numpy", ["1.26", "2.0"]),
     ]

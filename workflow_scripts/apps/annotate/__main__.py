@@ -67,12 +67,12 @@ def open_campaign(arguments: argparse.Namespace, path: Path) -> Store:
     if not path.exists() or not path.stat().st_size:
         create(path, settings, _material(arguments))
     store = Store(path)
-    found = store.settings()
-    changed = [name for name, value in settings.items() if found.get(name) != value]
+    stored = store.settings()
+    changed = [name for name, value in settings.items() if stored.get(name) != value]
     if changed:
-        told = ", ".join(f"{name} {found.get(name)}" for name in changed)
+        options = ", ".join(f"{name} {stored.get(name)}" for name in changed)
         raise InputError(
-            f"{path} is a campaign of other pairs: it was made with {told}; go on with those "
+            f"{path} is a campaign of other pairs: it was made with {options}; go on with those "
             "options, or name another --database for a new campaign"
         )
     return store
@@ -95,7 +95,7 @@ def _wanted(arguments: argparse.Namespace, folder: Path) -> Wanted:
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return what tells this campaign's pairs from those of others."""
+    """Return what identifies the pairs of this campaign."""
     if arguments.pairs:
         return {
             "mode": arguments.mode,
@@ -124,7 +124,7 @@ def write_export(store: Store, path: Path) -> None:
     """Write what people said so far, and tell how much."""
     mode, judged = store.settings()["mode"], store.judged()
     rows = export(path, mode, judged)
-    people = len({each.annotator for each in judged})
+    people = len({judgement.annotator for judgement in judged})
     print(f"{path}: {rows:,} rows of {people:,} annotators")
     if mode == "strength":
         heads = ["paraphrase score", "pairs", *(f"paraphrase {n}" for n in (1, 2, 3))]

@@ -65,11 +65,11 @@ class Wanted:
     """How many, drawn by the seed among those with a paraphrase. Bins don't count references."""
     systems: Sequence[str]
     best: int | None
-    """The first so many paraphrases of each system; None: all."""
+    """How many paraphrases of each system, the best first; None: all."""
     corpora: Sequence[str] | None
     """Of the references; None: all."""
     per_bin: int | None
-    """So many pairs of each range of the paraphrase score; None: whole references."""
+    """How many pairs of each range of the paraphrase score; None: whole references."""
     column: str | None
     """The run's column that is the paraphrase score."""
     seed: int
@@ -86,11 +86,11 @@ def bin_of(score: float) -> int:
 
 
 def _found(
-    found: Iterable[tuple[Reference, Item]],
+    pairs: Iterable[tuple[Reference, Item]],
 ) -> dict[tuple[str, str], tuple[Reference, Item]]:
     """Return each pair once, with all its systems; what else is known is that of its first."""
     merged: dict[tuple[str, str], tuple[Reference, Item]] = {}
-    for reference, item in found:
+    for reference, item in pairs:
         key = (item.reference, item.paraphrase)
         if key not in merged:
             merged[key] = (reference, item)
@@ -127,7 +127,7 @@ def _material(pairs: Iterable[tuple[Reference, Item]], where: str) -> Material:
 def _by_bin(
     pairs: Iterable[tuple[Reference, Item]], per_bin: int, seed: int
 ) -> list[tuple[Reference, Item]]:
-    """Return so many pairs of each range of the paraphrase score; fewer where it has fewer."""
+    """Return `per_bin` pairs of each range of the paraphrase score, or all if it has fewer."""
     bins: list[list[tuple[Reference, Item]]] = [[] for _ in BIN_ENDS]
     for reference, item in pairs:
         if item.paraphrase_score is not None:
@@ -136,7 +136,7 @@ def _by_bin(
     def lot(pair: tuple[Reference, Item]) -> float:
         return fraction(seed, "annotate", pair[1].reference, pair[1].paraphrase)
 
-    return [pair for each in bins for pair in heapq.nsmallest(per_bin, each, lot)]
+    return [pair for some_bin in bins for pair in heapq.nsmallest(per_bin, some_bin, lot)]
 
 
 # --- of a run ------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def run_systems(run: Path, named: Sequence[str] | None) -> list[str]:
 
 
 def run_units(run: Path, wanted: Wanted) -> list[str]:
-    """Return what tells the pairs of a run from those of another: stage, version and digest.
+    """Return what identifies the pairs of a run: stage, version and digest of its units.
 
     Raises:
         InputError: a unit is not finished, or there is no such column of the run.
@@ -245,16 +245,16 @@ def _selected(
             if corpora is not None and row["corpus"] not in corpora:
                 continue
             reference = Reference(row["id"], row["reference"], row["source"])
-            for each in row["paraphrases"][: wanted.best]:
+            for paraphrase in row["paraphrases"][: wanted.best]:
                 yield (
                     reference,
                     Item(
                         reference=row["id"],
-                        paraphrase=each["text"],
+                        paraphrase=paraphrase["text"],
                         systems=(system,),
-                        forward_nll=_known(each["forward_nll"]),
-                        backward_nll=_known(each["backward_nll"]),
-                        paraphrase_score=score.get((row["id"], each["rank"])),
+                        forward_nll=_known(paraphrase["forward_nll"]),
+                        backward_nll=_known(paraphrase["backward_nll"]),
+                        paraphrase_score=score.get((row["id"], paraphrase["rank"])),
                     ),
                 )
 
@@ -281,7 +281,7 @@ def of_file(path: Path, per_bin: int | None, seed: int) -> Material:
 
     Args:
         path: of the file; columns are `REQUIRED`, and those of `OPTIONAL` that it has.
-        per_bin: so many pairs of each range of the paraphrase score; None: all.
+        per_bin: how many pairs of each range of the paraphrase score; None: all.
         seed: of the draw.
 
     Raises:
@@ -301,8 +301,8 @@ def of_file(path: Path, per_bin: int | None, seed: int) -> Material:
                 f"line {first}; an id stands for one reference"
             )
         pairs.append((reference, item))
-    found = _found(pairs).values()
-    return _material(found if per_bin is None else _by_bin(found, per_bin, seed), str(path))
+    distinct = _found(pairs).values()
+    return _material(distinct if per_bin is None else _by_bin(distinct, per_bin, seed), str(path))
 
 
 def _pair(row: dict[str, str]) -> tuple[Reference, Item]:
@@ -323,7 +323,7 @@ def _pair(row: dict[str, str]) -> tuple[Reference, Item]:
 
 
 def identity_of_file(path: Path) -> str:
-    """Return what tells a file of pairs from another: the hash of its content.
+    """Return what identifies a file of pairs: the hash of its content.
 
     Raises:
         InputError: it can't be read.

@@ -63,7 +63,7 @@ class Campaign:
     wanted: int
     """People who shall judge each paraphrase."""
     controls: int
-    """One of so many pages of a person has a control; 0: none has."""
+    """For each person one page in this many has a control; 0: none has."""
     seed: int
     by_name: bool
     """Whether a name is enough to take part; else a link with a secret is needed."""
@@ -88,7 +88,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(address, Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Print an error in one line; it is no error that a browser hung up."""
+        """Print an error in one line. A browser that hung up is no error."""
         error = sys.exception()
         if not isinstance(error, ConnectionError | TimeoutError):
             print(f"a request failed: {error!r}", file=sys.stderr)

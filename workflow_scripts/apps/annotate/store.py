@@ -30,7 +30,7 @@ LEASE = 1800.0
 # What the file says of itself, in SQLite's own header.
 _APPLICATION = 0x50724C72
 _VERSION = 1
-_ANSWER = [each.name for each in fields(Answer)]
+_ANSWER = [field.name for field in fields(Answer)]
 
 _TABLES = """
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -205,7 +205,7 @@ class Store:
             annotator: the person's number.
             wanted: people who shall judge each paraphrase.
             slots: paraphrases on a page at most, a control among them.
-            controls: one of so many pages of a person has a control; 0: none has.
+            controls: one page in this many has a control, for each person; 0: none has.
             seed: of the orders.
 
         Returns:
@@ -244,8 +244,8 @@ class Store:
         a browser may send the same ones twice.
 
         Returns:
-            Whether the page is one of this person, with so many paraphrases. If not, nothing is
-            written.
+            Whether the page is one of this person, with this number of paraphrases. If not,
+            nothing is written.
         """
         with self._transaction() as database:
             (slots,) = database.execute(

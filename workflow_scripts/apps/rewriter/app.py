@@ -359,14 +359,15 @@ def _shown(answer: Answer | None) -> dict[str, Any]:
     if answer is None:
         return {"answer": None, "results": []}
     sentence = answer.request.text
-    return {"answer": answer, "results": [_result(sentence, each) for each in answer.paraphrases]}
+    results = [_result(sentence, paraphrase) for paraphrase in answer.paraphrases]
+    return {"answer": answer, "results": results}
 
 
-def _result(sentence: str, each: Paraphrase) -> dict[str, Any]:
+def _result(sentence: str, paraphrase: Paraphrase) -> dict[str, Any]:
     return {
-        "paraphrase": each,
-        "changes": differences(sentence, each.text),
-        "likelihood": 100 * math.exp(-each.score),
+        "paraphrase": paraphrase,
+        "changes": differences(sentence, paraphrase.text),
+        "likelihood": 100 * math.exp(-paraphrase.score),
     }
 
 
@@ -417,7 +418,7 @@ def application(service: Service, hosts: Collection[str], *, log: bool = False) 
     ]
     limits = service.limits
     app = Starlette(
-        routes=[Route(path, made, methods=methods.split()) for path, methods, made in pages],
+        routes=[Route(path, page, methods=methods.split()) for path, methods, page in pages],
         middleware=[
             Middleware(
                 Guard,

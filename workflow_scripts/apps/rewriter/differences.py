@@ -16,16 +16,16 @@ def differences(sentence: str, paraphrase: str) -> list[Change]:
     """Return the words of both in order; case and punctuation around a word change nothing."""
     old, new = sentence.split(), paraphrase.split()
     matcher = difflib.SequenceMatcher(None, _keys(old), _keys(new), autojunk=False)
-    found = []
+    changes = []
     for operation, begin, end, first, last in matcher.get_opcodes():
         if operation == "equal":
-            found.append(Change("same", " ".join(new[first:last])))
+            changes.append(Change("same", " ".join(new[first:last])))
             continue
         if end > begin:
-            found.append(Change("gone", " ".join(old[begin:end])))
+            changes.append(Change("gone", " ".join(old[begin:end])))
         if last > first:
-            found.append(Change("new", " ".join(new[first:last])))
-    return found
+            changes.append(Change("new", " ".join(new[first:last])))
+    return changes
 
 
 def _keys(words: list[str]) -> list[str]:
@@ -33,5 +33,5 @@ def _keys(words: list[str]) -> list[str]:
 
 
 def _key(word: str) -> str:
-    kept = (each for each in word.casefold() if unicodedata.category(each)[0] not in "PS")
-    return "".join(kept) or word
+    letters = (letter for letter in word.casefold() if unicodedata.category(letter)[0] not in "PS")
+    return "".join(letters) or word

@@ -23,8 +23,8 @@ def fields_of(body: bytes, content_type: str) -> dict[str, str]:
     kind = content_type.partition(";")[0].strip().lower()
     try:
         if kind == "application/x-www-form-urlencoded":
-            found = parse_qs(body.decode("utf-8"), True, max_num_fields=_MOST, errors="strict")
-            return {name: values[-1] for name, values in found.items()}
+            fields = parse_qs(body.decode("utf-8"), True, max_num_fields=_MOST, errors="strict")
+            return {name: values[-1] for name, values in fields.items()}
         if kind == "multipart/form-data":
             return _parts(body, content_type)
     except ValueError as error:  # UnicodeDecodeError among them
@@ -60,18 +60,18 @@ def request_fields(form: dict[str, str]) -> dict[str, Any]:
     Raises:
         RequestError: a field that takes a number has another text.
     """
-    given: dict[str, Any] = {"text": form.get("text", "")}
+    fields: dict[str, Any] = {"text": form.get("text", "")}
     for name in ("avoid", "use"):
         words = _BETWEEN.split(form.get(name, ""))
-        given[name] = [word.strip() for word in words if word.strip()]
+        fields[name] = [word.strip() for word in words if word.strip()]
     for name in ("avoid_forms", "avoid_pieces", "use_forms"):
-        given[name] = name in form
+        fields[name] = name in form
     for name in ("number", "samples", "seed"):
         if written := form.get(name, "").strip():
             if not (written.isascii() and written.isdigit()) or len(written) > 10:
                 raise RequestError(f"'{name}' must be a whole number")
-            given[name] = int(written)
+            fields[name] = int(written)
     for name in ("template", "system"):
         if written := form.get(name, "").strip():
-            given[name] = written
-    return given
+            fields[name] = written
+    return fields

@@ -35,22 +35,23 @@ def listen(host: str, port: int) -> socket.socket:
         InputError: it can't be had.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
+    listener = socket.socket(family, socket.SOCK_STREAM)
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((host, port))
-        found.listen(256)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(256)
     except (OSError, OverflowError) as error:
-        found.close()
+        listener.close()
         raise InputError(
             f"no page at {host}, port {port}: {error}; choose another --port"
         ) from error
-    return found
+    return listener
 
 
-def told(answer: Answer) -> None:
+def print_answer(answer: Answer) -> None:
     """Print a sentence and its paraphrases."""
-    print(repr(answer.request.text), [each.text for each in answer.paraphrases], flush=True)
+    texts = [paraphrase.text for paraphrase in answer.paraphrases]
+    print(repr(answer.request.text), texts, flush=True)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -91,7 +92,8 @@ def main(argv: list[str] | None = None) -> None:
     torch.set_num_threads(arguments.threads or len(os.sched_getaffinity(0)))
     rewriter = open_rewriter(arguments)
     limits = Limits(seconds=arguments.seconds)
-    service = Service(rewriter, limits, arguments.title, told if arguments.log_sentences else None)
+    log = print_answer if arguments.log_sentences else None
+    service = Service(rewriter, limits, arguments.title, log)
     hosts = {*LOOPBACK, *arguments.name}
     app = application(service, hosts, log=not arguments.quiet)
     listening = listen(arguments.host, arguments.port)

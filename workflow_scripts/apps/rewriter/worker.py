@@ -18,7 +18,7 @@ MOST_SEARCHES = 64
 
 
 class FullError(Exception):
-    """So many requests wait that no more are taken."""
+    """Too many requests wait; no more are taken."""
 
 
 class ClosedError(Exception):
@@ -53,7 +53,7 @@ class Worker:
         self._thread.start()
 
     def submit(self, request: Request, client: str) -> "Future[Answer]":
-        """Return the answer to be; who cancels it before its turn is not searched for.
+        """Return the answer to come; if it is cancelled before its turn, nothing is searched for.
 
         Args:
             request: of the client.
@@ -81,17 +81,17 @@ class Worker:
         with self._changed:
             self._closed = True
             for line in self._waiting.values():
-                for each in line:
-                    each.result.cancel()
+                for waiting in line:
+                    waiting.result.cancel()
             self._changed.notify()
         self._thread.join()
 
     def _forget_cancelled(self) -> None:
         for client, line in list(self._waiting.items()):
-            kept = deque(each for each in line if not each.result.cancelled())
-            self._count -= len(line) - len(kept)
-            if kept:
-                self._waiting[client] = kept
+            wanted = deque(waiting for waiting in line if not waiting.result.cancelled())
+            self._count -= len(line) - len(wanted)
+            if wanted:
+                self._waiting[client] = wanted
             else:
                 del self._waiting[client]
 
@@ -123,7 +123,7 @@ class Worker:
                 result.set_result(answer)
 
     def _batch(self) -> "tuple[list[Plan], list[Future[Answer]]]":
-        """Return the requests of the next batch, each planned, with their results to be."""
+        """Return the requests of the next batch, each planned, with their future results."""
         planned: list[Plan] = []
         results = []
         cost = 0
@@ -150,8 +150,8 @@ class Worker:
             if self._closed or not self._waiting:
                 return None
             client, line = self._waiting.popitem(last=False)
-            found = line.popleft()
+            waiting = line.popleft()
             self._count -= 1
             if line:
                 self._waiting[client] = line
-            return found
+            return waiting

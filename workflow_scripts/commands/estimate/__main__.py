@@ -112,7 +112,7 @@ def finished_models(layout: Layout, folder: Path) -> dict[str, Finished]:
     """
     from workflow_scripts.stages.train.take_over import Task, assemble
 
-    found = {}
+    by_role = {}
     for role in selection.roles(layout.config):
         if not selection.taken_over(layout.config, role):
             continue
@@ -130,8 +130,8 @@ def finished_models(layout: Layout, folder: Path) -> dict[str, Finished]:
                 file=sys.stderr,
             )
         else:
-            found[role] = Finished(folder / role, texts)
-    return found
+            by_role[role] = Finished(folder / role, texts)
+    return by_role
 
 
 def finished_shape(role: str, model: Finished, speed: "TextSpeed") -> "Shape":
@@ -153,7 +153,7 @@ def shapes(layout: Layout, speed: "TextSpeed") -> "dict[str, Shape]":
     from workflow_scripts.commands.estimate.networks import Shape
 
     subword = layout.config["subword"]
-    found = {}
+    by_role = {}
     for role in selection.roles(layout.config):
         key = "filter_vocab_size" if role in FILTER_ROLES else "vocab_size"
         sizes = subword.get(key, subword["vocab_size"])
@@ -161,7 +161,7 @@ def shapes(layout: Layout, speed: "TextSpeed") -> "dict[str, Shape]":
         sides = ["source", "reference"]
         if role.endswith("backward"):
             sides.reverse()
-        found[role] = Shape(
+        by_role[role] = Shape(
             _FINISHED_MODEL if finished(block) else block,
             *(sizes[side] for side in sides),
             *(speed.pieces[side] for side in sides),
@@ -171,10 +171,10 @@ def shapes(layout: Layout, speed: "TextSpeed") -> "dict[str, Shape]":
         size, length = settings["vocab_size"]["reference"], speed.pieces["reference"]
         block = model_of(layout.config, name)
         if goes_on := continued(layout.config, name):  # its model is that of the role
-            found[rewriter_role(name)] = found[goes_on["from"]]
+            by_role[rewriter_role(name)] = by_role[goes_on["from"]]
         else:
-            found[rewriter_role(name)] = Shape(block, size, size, length, length)
-    return found
+            by_role[rewriter_role(name)] = Shape(block, size, size, length, length)
+    return by_role
 
 
 def block_name(layout: Layout, role: str) -> str:
@@ -235,7 +235,7 @@ def describe(costs: list[Cost], predictor: Predictor, device: str) -> str:
         ]
         for cost in costs
     ]
-    total = [sum(each) for each in zip(*(cost[1:] for cost in costs), strict=True)]
+    total = [sum(column) for column in zip(*(cost[1:] for cost in costs), strict=True)]
     rows.append(
         ["all", total[0], total[1] / 3600, total[2] / 3600 or None, size_text(total[3]), total[4]]
     )
@@ -256,10 +256,10 @@ def describe(costs: list[Cost], predictor: Predictor, device: str) -> str:
 
 def _given_lines(texts: list[str]) -> dict[str, int]:
     lines = {}
-    for each in texts:
-        name, _, count = each.partition("=")
+    for text in texts:
+        name, _, count = text.partition("=")
         if not count.isdigit():
-            raise InputError(f"--lines {each}: give CORPUS=N")
+            raise InputError(f"--lines {text}: give CORPUS=N")
         if name in lines:
             raise InputError(f"--lines: {name} stands there twice")
         lines[name] = int(count)
@@ -281,14 +281,14 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument("--json", action="store_true", help="as JSON, in seconds and bytes")
     arguments = parser.parse_args(argv)
-    given = _given_lines(arguments.lines)
+    known_lines = _given_lines(arguments.lines)
     config = resolve(arguments.configfile, arguments.config)
     if merging(config):
         raise InputError(
             "a run of merges has nothing to estimate: it only reads what other runs have selected; "
             "estimate those"
         )
-    layout = run_layout(config, absent=given)
+    layout = run_layout(config, absent=known_lines)
     for note in layout.notes():
         print(f"note: {note}", file=sys.stderr)
     require_packages()
@@ -297,7 +297,7 @@ def main(argv: list[str] | None = None) -> None:
     from workflow_scripts.commands.estimate import text_speed
 
     say("lines of each corpus")
-    lines = text_speed.count_lines(layout, given)
+    lines = text_speed.count_lines(layout, known_lines)
     torch.set_num_threads(1)
     device = choose_device(layout.config["compute"]["device"])
     speeds = calibrate(layout, device)
@@ -305,8 +305,8 @@ def main(argv: list[str] | None = None) -> None:
     costs = predictor.costs()
     if arguments.json:
         units = [{**cost._asdict(), "unit": link_name(*cost.unit)} for cost in costs]
-        found = {"lines": lines, "units": units, "unmeasured": predictor.unmeasured()}
-        print(json.dumps(found, indent=2))
+        estimate = {"lines": lines, "units": units, "unmeasured": predictor.unmeasured()}
+        print(json.dumps(estimate, indent=2))
     else:
         print(describe(costs, predictor, device.type))
 

@@ -267,7 +267,7 @@ def measure(shape: Shape, device: torch.device, compute: dict[str, Any], budget:
     """
     utils.seed_rngs(1)
     network = sockeye_model(shape)
-    parameters = sum(each.numel() for each in network.parameters() if each.requires_grad)
+    parameters = sum(weights.numel() for weights in network.parameters() if weights.requires_grad)
     update_word = update_seconds(network, shape, device, budget / 3)
     model = searchable(network, shape, device, compute["precision"])
     return Speed(update_word, *_decoding_seconds(model, shape, compute, budget), parameters)

@@ -16,7 +16,7 @@ from workflow_scripts.plan.catalogues.rewriters import (
     noise,
     rewriter,
     rewriter_of,
-    rewriter_training_sets,
+    sources_behind,
 )
 from workflow_scripts.plan.config import FILTER_ROLES
 from workflow_scripts.plan.layout import Layout
@@ -225,10 +225,10 @@ class Predictor:
     def _rewriter_pairs(self, name: str) -> float:
         """Return the rows of a rewriter, with both directions and copies, if none is left out."""
         block = rewriter(self._config, name)
-        systems = [each.partition("-")[2] for each in rewriter_training_sets(self._config, name)]
+        systems = sources_behind(self._config, name)
         own = self._config["run"]["systems"]
-        blocks = [self._config["systems"][each] for each in systems if each in own]
-        best = sum(each["select"]["best"] for each in blocks)
+        blocks = [self._config["systems"][system] for system in systems if system in own]
+        best = sum(entry["select"]["best"] for entry in blocks)
         damage = noise(self._config, name)
         copies = damage["copies"] if damage else 1
         return self.references() * best * len(block["write"]) * copies

@@ -69,7 +69,7 @@ def is_here(layout: Layout, corpus: str) -> bool:
     return all(Path(path).is_file() for path in layout.stage(Corpus).input_files(corpus))
 
 
-def count_lines(layout: Layout, given: dict[str, int]) -> dict[str, int]:
+def count_lines(layout: Layout, known: dict[str, int]) -> dict[str, int]:
     """Return the lines of every corpus: as given, as simulated, or counted.
 
     Raises:
@@ -78,8 +78,8 @@ def count_lines(layout: Layout, given: dict[str, int]) -> dict[str, int]:
     counts = {}
     for name in selection.corpora(layout.config):
         testbed = layout.config["corpora"][name].get("testbed")
-        if name in given:
-            counts[name] = given[name]
+        if name in known:
+            counts[name] = known[name]
         elif testbed:
             counts[name] = testbed["count"] * filled(testbed, "testbed_corpus")["realisations"]
         elif is_here(layout, name):
@@ -191,8 +191,8 @@ def _import_seconds(
     return seconds
 
 
-def _clean_seconds(layout: Layout, rows: list[Pair], raw: Path, kept: Path) -> float:
-    """Import pairs into `raw` and clean them into `kept`; return the CPU-seconds of cleaning."""
+def _clean_seconds(layout: Layout, rows: list[Pair], raw: Path, cleaned: Path) -> float:
+    """Import pairs into `raw` and clean them into `cleaned`; return the CPU-seconds of cleaning."""
     with contextlib.redirect_stderr(io.StringIO()):
         import_corpus(_NAME, iter(rows), _SHARDS, raw)
     config = layout.settings(("clean", None)) | {"corpora": [_NAME]}
@@ -200,8 +200,8 @@ def _clean_seconds(layout: Layout, rows: list[Pair], raw: Path, kept: Path) -> f
     def clean_all() -> None:
         for path in shard_paths(raw, _SHARDS):
             arguments = ["--config", json.dumps(config), "--pairs", str(path)]
-            rejected = kept / "rejected" / f"{path.stem}.tsv.zst"
-            arguments += ["--output", str(kept / path.name), "--rejected", str(rejected)]
+            rejected = cleaned / "rejected" / f"{path.stem}.tsv.zst"
+            arguments += ["--output", str(cleaned / path.name), "--rejected", str(rejected)]
             clean.main(arguments)
 
     return seconds_of(clean_all)
@@ -227,20 +227,20 @@ def _by_given_models(rows: list[Pair], models: dict[Side, Path]) -> _Segmentatio
     return _Segmentation(0.0, 0.0, 0.0, pieces, segmenters["reference"])
 
 
-def _by_trained_models(layout: Layout, kept: Path, pairs: int, output: Path) -> _Segmentation:
-    """Train SentencePiece models on the clean sample in `kept`, and segment its first shard."""
-    trained = _train_segmenters(layout, kept) / (2 * pairs)
+def _by_trained_models(layout: Layout, cleaned: Path, pairs: int, output: Path) -> _Segmentation:
+    """Train SentencePiece models on the clean sample in `cleaned`, and segment its first shard."""
+    trained = _train_segmenters(layout, cleaned) / (2 * pairs)
     config = layout.settings(("subword", "main")) | {"train": [_NAME]}
-    arguments = ["--config", canonical(config), "--input", str(kept / "0000.parquet")]
+    arguments = ["--config", canonical(config), "--input", str(cleaned / "0000.parquet")]
     for side in _SIDES:
-        arguments += [f"--{side}-model", str(kept / f"{side}.model")]
+        arguments += [f"--{side}-model", str(cleaned / f"{side}.model")]
     seconds = seconds_of(lambda: segment.main([*arguments, "--output", str(output)]))
     segments = list(read_rows(output, SegmentRow))
     pieces: dict[str, float] = {
         side: sum(row[side].count(" ") + 1 for row in segments) / len(segments) for side in _SIDES
     }
     size = output.stat().st_size / len(segments)
-    model = Segmenter(kept / "reference.model")
+    model = Segmenter(cleaned / "reference.model")
     return _Segmentation(trained, seconds / len(segments), size, pieces, model)
 
 
@@ -260,15 +260,16 @@ def measure(layout: Layout, own: dict[Side, Path] | None = None) -> TextSpeed:
     texts = [row.reference for row in rows]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        kept = folder / "clean"
+        clean_folder = folder / "clean"
         imported = _import_seconds(layout, samples, folder / "corpora")
-        cleaned = _clean_seconds(layout, rows, folder / "raw", kept) / len(rows)
-        shards = shard_paths(kept, _SHARDS)
+        cleaned = _clean_seconds(layout, rows, folder / "raw", clean_folder) / len(rows)
+        shards = shard_paths(clean_folder, _SHARDS)
         pairs = sum(count_rows(path) for path in shards)
         if own:
             segmentation = _by_given_models(rows, own)
         else:
-            segmentation = _by_trained_models(layout, kept, pairs, folder / "segments.parquet")
+            segments = folder / "segments.parquet"
+            segmentation = _by_trained_models(layout, clean_folder, pairs, segments)
         return TextSpeed(
             imported=imported,
             cleaned=cleaned,

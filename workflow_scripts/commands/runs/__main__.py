@@ -46,9 +46,9 @@ def collect(arguments: argparse.Namespace) -> None:
     if not garbage:
         print("Every stage folder is needed by a run, or too new.")
         return
-    rows = [[os.path.relpath(each.folder), size_text(each.size)] for each in garbage]
+    rows = [[os.path.relpath(item.folder), size_text(item.size)] for item in garbage]
     print(tabulate(rows, ["no run needs", "size"], colalign=["left", "right"]))
-    total = size_text(sum(each.size for each in garbage))
+    total = size_text(sum(item.size for item in garbage))
     done = "deleted" if arguments.delete else "would be deleted: nothing was; add --delete"
     print(f"\n{len(garbage):,} folders, {total} {done}")
 
@@ -59,8 +59,8 @@ def forget_directory(arguments: argparse.Namespace) -> None:
     if not folders:
         raise InputError(f"no run below {RUNS}/: name the results folder with --results")
     for results in dict.fromkeys(folders):
-        for each in forget(arguments.directory, results.resolve()):
-            print(f"forgotten: {each}")
+        for forgotten in forget(arguments.directory, results.resolve()):
+            print(f"forgotten: {forgotten}")
 
 
 def main(argv: list[str] | None = None) -> None:

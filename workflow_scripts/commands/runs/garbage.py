@@ -138,11 +138,11 @@ def versioned_folders(results: Path) -> Iterator[Path]:
 def _texts(value: Any) -> Iterator[str]:
     match value:
         case dict():
-            for each in value.values():
-                yield from _texts(each)
+            for item in value.values():
+                yield from _texts(item)
         case list():
-            for each in value:
-                yield from _texts(each)
+            for item in value:
+                yield from _texts(item)
         case str():
             yield value
 
@@ -180,7 +180,7 @@ def find_garbage(runs: Path, keep_seconds: float) -> list[Garbage]:
 
     Args:
         runs: the folder of runs.
-        keep_seconds: folders that were changed less than so many seconds ago stay.
+        keep_seconds: folders that were changed less than this many seconds ago stay.
 
     Raises:
         InputError: there is no run, or a run can't be read, so that nobody knows what is needed.
@@ -190,7 +190,7 @@ def find_garbage(runs: Path, keep_seconds: float) -> list[Garbage]:
         raise InputError(
             f"no run below {runs}/, so nothing says what is needed; nothing is deleted"
         )
-    found = []
+    garbage = []
     for results in sorted({results_of(run) for run in known}):
         users = {run.absolute() for run in [*known, *users_of(results)]}
         needed = {path for run in users for path in needed_by(run)}
@@ -199,8 +199,8 @@ def find_garbage(runs: Path, keep_seconds: float) -> list[Garbage]:
             inside = folder.resolve() in needed  # part of the results may be a link
             if not inside and time.time() - last_change(folder) >= keep_seconds:
                 paths = belongings(results, folder)
-                found.append(Garbage(folder, paths, size_of(folder)))
-    return found
+                garbage.append(Garbage(folder, paths, size_of(folder)))
+    return garbage
 
 
 @contextmanager
@@ -224,8 +224,8 @@ def delete(garbage: list[Garbage]) -> None:
 
     Renamed folders that a killed deletion left are deleted too.
     """
-    for each in garbage:
-        for path in each.paths:
+    for item in garbage:
+        for path in item.paths:
             for stale in path.parent.glob(f".*{_DELETED}"):
                 _remove(stale)
             doomed = path.with_name(f".{path.name}{_DELETED}")

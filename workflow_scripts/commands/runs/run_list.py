@@ -55,7 +55,7 @@ def run_line(run: Path) -> RunLine:
     done = sum(state.done for state in states)
     parts = done + sum(state.running + state.failed + state.waiting for state in states)
     state = "finished" if done == parts else "running" if alive else "unfinished"
-    if state == "unfinished" and any(each.failed for each in states):
+    if state == "unfinished" and any(unit.failed for unit in states):
         state = "failed"
     return RunLine(run.name, started, state, done, parts, systems, size)
 

@@ -53,7 +53,7 @@ def show(run: Path, examples: int, seed: int) -> str:
         for row in _rows(path, drawn):
             references[row["id"]] = row["reference"]
             paraphrases[row["id"]][system] = row["paraphrases"]
-    entries = [_entry(references[each], paraphrases[each], systems) for each in drawn]
+    entries = [_entry(references[name], paraphrases[name], systems) for name in drawn]
     last = (
         f"{len(drawn):,} of {total:,} references, drawn among those that have paraphrases. The "
         "numbers are sums of both NLLs: lower is better."
@@ -61,14 +61,14 @@ def show(run: Path, examples: int, seed: int) -> str:
     blocks = {system: config["systems"][system] for system in systems}
     forward = [
         name
-        for name, each in blocks.items()
-        if each["select"]["method"] == "nbest"
-        and "score" not in each["select"]
-        and "merge" not in each
+        for name, block in blocks.items()
+        if block["select"]["method"] == "nbest"
+        and "score" not in block["select"]
+        and "merge" not in block
     ]
     if forward:
         last += f" The order of {', '.join(forward)} is that of the forward NLLs alone."
-    merges = [name for name, each in blocks.items() if "merge" in each]
+    merges = [name for name, block in blocks.items() if "merge" in block]
     if merges:
         last += f" {', '.join(merges)}: merged from other runs, whose sums can't be compared."
     judged = [name for name in systems if _by_judge(blocks[name]["select"])]

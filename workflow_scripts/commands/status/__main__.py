@@ -52,7 +52,7 @@ def as_json(status: dict[str, Any]) -> str:
             "alive": status["alive"],
             "interrupted": status["interrupted"],
             "units": [asdict(state) for state in status["states"]],
-            "mixed_versions": mixed_versions({each.name: each.tools for each in status["states"]}),
+            "mixed_versions": mixed_versions({unit.name: unit.tools for unit in status["states"]}),
         },
         indent=2,
     )

@@ -88,8 +88,8 @@ def tail(log: Path) -> list[str]:
 
 def last_progress(log: Path) -> Progress | None:
     """Return what the last progress line of a log says."""
-    found = (parse_line(line) for line in reversed(tail(log)))
-    return next((progress for progress in found if progress), None)
+    latest = (parse_line(line) for line in reversed(tail(log)))
+    return next((progress for progress in latest if progress), None)
 
 
 def failure(log: Path) -> str:

@@ -67,7 +67,7 @@ class UnitStatus:
 
 def job_seconds(root: Path, results: str, unit: Unit, key: str) -> list[float]:
     """Return the seconds of each finished job of a unit, without that of its manifest."""
-    folder = root / results / "benchmarks" / "/".join(each for each in unit if each)
+    folder = root / results / "benchmarks" / "/".join(part for part in unit if part)
     paths = [folder / f"{key}.tsv", *(folder / key).rglob("*.tsv")]
     seconds = []
     for path in paths:
@@ -119,7 +119,7 @@ def unit_status(layout: LinkedLayout, unit: Unit, jobs: dict[str, Job]) -> UnitS
     for manifest in manifests.values():
         state.gone = gone(layout, unit, manifest.get("parts", {}), layout.root)
         others = other_content(layout, unit, manifest, layout.root)
-        state.made_of_others = [link_name(*each) for each in others]
+        state.made_of_others = [link_name(*other) for other in others]
     rejected: Counter[str] = Counter()
     for record in records.values():
         state.rows_in += record.get("rows_in", 0)  # a download has none

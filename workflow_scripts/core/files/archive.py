@@ -216,7 +216,7 @@ def _is_file(member: zipfile.ZipInfo) -> bool:
 
 
 def _zip_members(opened: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    last = {posixpath.normpath(each.filename): each for each in opened.infolist()}
+    last = {posixpath.normpath(member.filename): member for member in opened.infolist()}
     return {name: member for name, member in last.items() if _is_file(member)}
 
 
@@ -269,10 +269,10 @@ def expand(path: str) -> list[str]:
     archive, member = split(path)
     if member is None or not _WILDCARDS & set(member):
         return [path]
-    found = fnmatch.filter(names(archive), member)
-    if not found:
+    matching = fnmatch.filter(names(archive), member)
+    if not matching:
         raise _missing(archive, member, names(archive))
-    return [f"{archive}/{name}" for name in found]
+    return [f"{archive}/{name}" for name in matching]
 
 
 def _missing(archive: Path, member: str, known: list[str]) -> InputError:
@@ -291,17 +291,17 @@ def open_member(archive: Path, member: str) -> Iterator[IO[bytes]]:
         READ_ERRORS: the archive is damaged.
     """
     members = _members(archive)
-    found = members.get(posixpath.normpath(member))
-    if found is None:
+    entry = members.get(posixpath.normpath(member))
+    if entry is None:
         raise _missing(archive, member, sorted(members))
-    if isinstance(found, zipfile.ZipInfo):
-        if found.flag_bits & _ENCRYPTED:
+    if isinstance(entry, zipfile.ZipInfo):
+        if entry.flag_bits & _ENCRYPTED:
             raise InputError(f"{archive}: {member} is encrypted; unpack it yourself")
-        with zipfile.ZipFile(archive) as opened, opened.open(found) as stream:
+        with zipfile.ZipFile(archive) as opened, opened.open(entry) as stream:
             yield stream
         return
     with _tar(archive) as tar:
-        content = tar.extractfile(found)
+        content = tar.extractfile(entry)
         assert content is not None  # it is a regular file
         with content:
             yield content

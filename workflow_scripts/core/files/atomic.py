@@ -60,9 +60,9 @@ def temporary_path(path: Path) -> Path:
 
 def leftovers(path: Path) -> Iterator[Path]:
     """Yield the temporary files of `path` whose processes died on this machine."""
-    for each in path.parent.glob(f"{glob.escape(_prefix(path))}*.tmp"):
-        if not _is_alive(int(each.name.split(".")[-3])):
-            yield each
+    for temporary in path.parent.glob(f"{glob.escape(_prefix(path))}*.tmp"):
+        if not _is_alive(int(temporary.name.split(".")[-3])):
+            yield temporary
 
 
 def _prefix(path: Path) -> str:
@@ -100,20 +100,20 @@ def _sync(path: Path) -> None:
 def _sync_names(folder: Path) -> None:
     """Put the names in a folder on disk, its own name too, and so on up to the mount point.
 
-    Snakemake makes the folders of outputs and does not sync them. Else a power cut could take a
-    folder, and leave another one that was made of it.
+    Snakemake makes the folders of outputs and does not sync them. Without this, a power cut could
+    remove a folder, and leave another one that was made of it.
     """
     _sync(folder)
     folder = folder.resolve()
-    found = folder.stat()
+    status = folder.stat()
     for above in folder.parents:
-        own, parent = (found.st_dev, found.st_ino), above.stat()
-        if own in _NAMED or parent.st_dev != found.st_dev:
+        own, parent = (status.st_dev, status.st_ino), above.stat()
+        if own in _NAMED or parent.st_dev != status.st_dev:
             return
         with suppress(OSError):  # not readable for this user, who did not make it
             _sync(above)
         _NAMED.add(own)
-        found = parent
+        status = parent
 
 
 def sync_tree(folder: Path) -> None:

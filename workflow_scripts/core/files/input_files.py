@@ -18,7 +18,7 @@ from workflow_scripts.core.files.paths import NO_BRACES, holds_wildcards
 from workflow_scripts.core.files.regular_files import regular_file
 from workflow_scripts.core.files.seal import is_sha256
 
-# The cache is written again when it lacks the work of so many seconds.
+# The cache is written again when it lacks the work of this many seconds.
 _SAVE_SECONDS = 5.0
 # The coarsest times of file systems: a file may change twice within it and look the same.
 _TICK_SECONDS = 2.0
@@ -41,7 +41,7 @@ def files_below(paths: Sequence[str], key: str) -> list[str]:
         if not path.exists():
             raise InputError(f"{key}: {path}: no such file or folder; correct the path")
         below = path.rglob("*") if path.is_dir() else [regular_file(path, key)]
-        files += sorted(each for each in below if each.is_file())
+        files += sorted(file for file in below if file.is_file())
     return [str(path) for path in files]
 
 
@@ -61,9 +61,9 @@ def signature(path: str | Path) -> Signature:
     Raises:
         OSError: it can't be read.
     """
-    found = Path(path).stat()
+    status = Path(path).stat()
     return Signature(
-        found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_dev, found.st_ino
+        status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_dev, status.st_ino
     )
 
 
@@ -113,7 +113,7 @@ class FileHashes:
         """Write what is known to the cache, if anything of it is new."""
         if self._unsaved:
             self._unsaved = 0.0
-            known = {name: each for name, each in self._known.items() if name not in self._young}
+            known = {name: entry for name, entry in self._known.items() if name not in self._young}
             try:
                 write_text(self._cache, json.dumps(known))
             except OSError as error:  # another user's results: a dry run only looks
@@ -138,10 +138,10 @@ def unchanged(hashes: dict[str, str], paths: Sequence[str] = ()) -> Iterator[Non
     for path, expected in hashes.items():
         try:
             signatures[path] = signature(path)
-            found = _sha256(path)
+            digest = _sha256(path)
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}; {_CHANGED_ADVICE}") from error
-        if found != expected:
+        if digest != expected:
             raise InputError(f"{path} changed since the run was planned; {_CHANGED_ADVICE}")
     yield
     _require_no_others(hashes, paths)

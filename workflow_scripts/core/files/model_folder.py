@@ -22,7 +22,7 @@ OF_THE_RUN = ("source.model", "reference.model", "model.json")
 # every source.
 SETTINGS = "paraloom.json"
 
-_SOCKEYE_FILES = ("config", "params.best", "vocab.src.0.json", "vocab.trg.0.json")
+SOCKEYE_FILES = ("config", "params.best", "vocab.src.0.json", "vocab.trg.0.json")
 _SOCKEYE_MORE = ("version", "args.yaml")
 _HF_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _HF_FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
@@ -34,7 +34,7 @@ _SIDES = {
     "target": re.compile(r"^(trg|tgt|target)", re.IGNORECASE),
 }
 _LAYOUTS = (
-    f"{SOCKEYE} has {', '.join(_SOCKEYE_FILES)}; "
+    f"{SOCKEYE} has {', '.join(SOCKEYE_FILES)}; "
     f"{MARIAN_BINARY} has model*.bin and *.spm; "
     f"{MARIAN_NPZ} has model*.npz and *.spm; "
     f"{HUGGING_FACE} has {', '.join(_HF_FILES)} and {' or '.join(_HF_WEIGHTS)}"
@@ -101,7 +101,7 @@ def sorted_out(names: Iterable[str], folder: str) -> ModelFiles:
     kinds = {
         kind: weights
         for kind, weights in (
-            (SOCKEYE, sorted(files & set(_SOCKEYE_FILES))),
+            (SOCKEYE, sorted(files & set(SOCKEYE_FILES))),
             (HUGGING_FACE, sorted(files & {"config.json", *_HF_WEIGHTS})),
             (MARIAN_BINARY, sorted(filter(_is_marian_binary, files))),
             (MARIAN_NPZ, sorted(filter(_is_marian_npz, files))),
@@ -124,8 +124,8 @@ def sorted_out(names: Iterable[str], folder: str) -> ModelFiles:
 
 
 def _sockeye(files: set[str], folder: str) -> ModelFiles:
-    _require(SOCKEYE, _SOCKEYE_FILES, files, folder)
-    config, weights, *vocabularies = _SOCKEYE_FILES
+    _require(SOCKEYE, SOCKEYE_FILES, files, folder)
+    config, weights, *vocabularies = SOCKEYE_FILES
     return ModelFiles(
         SOCKEYE,
         weights,

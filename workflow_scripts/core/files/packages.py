@@ -60,10 +60,10 @@ def folder_in_package(
         if folder.is_dir() and folder.is_relative_to(place.resolve()):
             _read[package] = installed
             return folder
-    found = [each for place in places for each in _models(place, is_model)]
+    models = [model_folder for place in places for model_folder in _models(place, is_model)]
     raise InputError(
         f"{name}: the package {package} {installed} has no folder {model['path']}; models are in "
-        f"{', '.join(found) or 'none of its folders'}"
+        f"{', '.join(models) or 'none of its folders'}"
     )
 
 
@@ -71,7 +71,7 @@ def _models(place: Path, is_model: Callable[[Iterable[str]], bool]) -> list[str]
     """Return the folders below `place` that hold a model, relative to it."""
     folders = sorted({path.parent for path in place.rglob("*") if path.is_file()})
     return [
-        each.relative_to(place).as_posix()
-        for each in folders
-        if is_model(path.name for path in each.iterdir() if path.is_file())
+        folder.relative_to(place).as_posix()
+        for folder in folders
+        if is_model(path.name for path in folder.iterdir() if path.is_file())
     ]

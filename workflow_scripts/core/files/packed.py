@@ -119,7 +119,7 @@ class _Gzip:
         return self._member.decompress(self._member.unconsumed_tail + data, max_length)
 
 
-# A decompressor of one stream, and the padding after it: None, or zeros in groups of so many.
+# A decompressor of one stream, and the padding after it: None, or zeros in groups of this size.
 _STREAMS: dict[str, tuple[Callable[[], Any], int | None]] = {
     ".gz": (_Gzip, 1),
     ".bz2": (bz2.BZ2Decompressor, None),

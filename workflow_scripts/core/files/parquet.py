@@ -43,7 +43,7 @@ def _arrow_type(hint: Any) -> pa.DataType:
     """Return the Arrow type that a type in a typed dict stands for."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):  # a value or None
-        (value,) = (each for each in arguments if each is not NoneType)
+        (value,) = (argument for argument in arguments if argument is not NoneType)
         return _arrow_type(value)
     if origin is Annotated:
         return pa.type_for_alias(arguments[1])

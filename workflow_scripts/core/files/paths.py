@@ -44,14 +44,14 @@ def _without_dots(path: str | Path) -> Path:
     return Path(os.path.normpath(Path(path).absolute()))
 
 
-def told(value: Any) -> Any:
+def with_names(value: Any) -> Any:
     """Return a copy of settings in which every `Located` path is its name."""
     if isinstance(value, Located):
         return value.name
     if isinstance(value, dict):
-        return {told(key): told(each) for key, each in value.items()}
+        return {with_names(key): with_names(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [told(each) for each in value]
+        return [with_names(item) for item in value]
     return value
 
 
@@ -65,9 +65,9 @@ def without_folders(value: Any, folder: str | Path) -> Any:
     if isinstance(value, str) and Path(value).is_absolute():
         return Located(value, folder).name
     if isinstance(value, dict):
-        return {key: without_folders(each, folder) for key, each in value.items()}
+        return {key: without_folders(item, folder) for key, item in value.items()}
     if isinstance(value, list):
-        return [without_folders(each, folder) for each in value]
+        return [without_folders(item, folder) for item in value]
     return value
 
 

@@ -9,7 +9,7 @@ import zstandard
 
 from workflow_scripts.core.files.atomic import atomic_path
 
-# Of a text so many bytes are shown, or characters where it has been decoded.
+# How many bytes of a text are shown, or characters where it has been decoded.
 SHOWN_BYTES = 200
 
 

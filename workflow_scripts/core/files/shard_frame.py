@@ -75,21 +75,21 @@ class Input(Generic[RowT]):
 
     def rows(self, columns: list[str] | None = None, batch_size: int = 1024) -> Stream[RowT]:
         """Return the rows, `columns` of them; `batch_size` are in memory at once."""
-        found = (
-            each for path in self.paths for each in read_rows(path, self.row, columns, batch_size)
+        rows = (
+            row for path in self.paths for row in read_rows(path, self.row, columns, batch_size)
         )
-        return Stream(found, self.count())
+        return Stream(rows, self.count())
 
     def batches(
         self, columns: list[str] | None = None, batch_size: int = 1024
     ) -> Stream[pa.RecordBatch]:
         """Return the rows as batches of `batch_size` at most."""
-        found = (
+        batches = (
             batch
             for path in self.paths
             for batch in read_batches(path, self.row, columns, batch_size)
         )
-        return Stream(found, self.count())
+        return Stream(batches, self.count())
 
     def count(self) -> int:
         """Return the number of rows, from the files' footers alone."""
@@ -151,19 +151,19 @@ def write_shard(
             read += stream.size(item)
             yield item
 
-    given = counted()
+    incoming = counted()
     if shown == "read":
-        given = progress(given, stream.total, desc, stream.size)
+        incoming = progress(incoming, stream.total, desc, stream.size)
     with TableWriter(output, row, group_rows) as writer:
-        made = work(given)
+        results = work(incoming)
         if shown == "written":
-            made = progress(made, stream.total, desc, rows_of)
-        for item in made:
+            results = progress(results, stream.total, desc, rows_of)
+        for item in results:
             if isinstance(item, pa.RecordBatch):
                 writer.write_columns(dict(zip(item.schema.names, item.columns, strict=True)))
             else:
                 writer.write(item)
-        if next(given, None) is not None:
+        if next(incoming, None) is not None:
             raise RuntimeError(f"{desc}: rows were left unread")
     used = writer.rows_written if tally.used is None else tally.used
     write_record(output, read, used, tally.rejected, tally.extra, files=[output, *tally.beside])

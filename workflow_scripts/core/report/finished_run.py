@@ -55,15 +55,15 @@ class FinishedRun:
         Raises:
             InputError: a unit of the stage is named without its instance.
         """
-        found = []
+        names = []
         for name, instance in self._folders:
             if name == stage:
                 if instance is None:
                     raise InputError(
                         f"--units names {stage} without an instance; write {stage}/INSTANCE=FOLDER"
                     )
-                found.append(instance)
-        return found
+                names.append(instance)
+        return names
 
     def has(self, stage: str, instance: str | None = None) -> bool:
         """Tell whether the folder of a unit was named."""

@@ -55,16 +55,16 @@ def sections(functions: Iterable[str], run: FinishedRun) -> list[Section]:
         ValueError: a function does not exist, or two sections have one name.
         InputError: a file that a section reads is missing or damaged.
     """
-    found: dict[str, Section] = {}
+    by_name: dict[str, Section] = {}
     for function in functions:
         context = load(function)(run)
         if context is None:
             continue
         module, _, name = function.partition(":")
-        if name in found:
+        if name in by_name:
             raise ValueError(f"{function}: the page has a section {name} already")
         folder = Path(inspect.getfile(importlib.import_module(module))).with_name("templates")
         template = environment(folder).get_template(f"{name}.html.j2", globals=COLUMNS)
         text = template.render(context)
-        found[name] = Section(name, Markup(text))
-    return list(found.values())
+        by_name[name] = Section(name, Markup(text))
+    return list(by_name.values())

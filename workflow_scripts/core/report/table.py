@@ -12,7 +12,8 @@ Record = Mapping[str, Any]
 class Table(NamedTuple):
     """Records of figures, and the columns that programs read of them.
 
-    A column is a name, or `name=path` (see `value_at`); blanks stand between columns.
+    `columns` names them, with blanks between. The value of a column stands in a record under the
+    column's name, or, with `name=path`, at a path (see `value_at`): `n low=sum.low deviation?`.
     """
 
     columns: str
@@ -25,15 +26,14 @@ class Table(NamedTuple):
         """
         import pandas as pd  # half a second, which only who makes the table waits for
 
-        pairs = [column.rpartition("=") for column in self.columns.split()]
-        paths = {name or path.removesuffix("?"): path for name, _, path in pairs}
+        paths = self._paths()
         rows = [[value_at(record, path) for path in paths.values()] for record in self.records]
         return pd.DataFrame(rows, columns=list(paths), dtype=object)
 
     def where(self, **values: Any) -> "Table":
         """Return the table of the records that have these values."""
         wanted = values.items()
-        return Table(self.columns, [each for each in self.records if each.items() >= wanted])
+        return Table(self.columns, [record for record in self.records if record.items() >= wanted])
 
     def groups(self, name: str) -> list[list[Record]]:
         """Return the records by what they have under a name, in the order of their first ones."""
@@ -41,6 +41,11 @@ class Table(NamedTuple):
         for record in self.records:
             groups.setdefault(record[name], []).append(record)
         return list(groups.values())
+
+    def _paths(self) -> dict[str, str]:
+        """Return the path of each column, by the column's name."""
+        parts = [column.rpartition("=") for column in self.columns.split()]
+        return {name or path.removesuffix("?"): path for name, _, path in parts}
 
 
 def ends(figures: str, parts: str = "value low high") -> str:
@@ -58,9 +63,9 @@ def value_at(record: Record, path: str) -> Any:
     Raises:
         KeyError: another key is missing.
     """
-    found: Any = record
+    value: Any = record
     for key in path.split("."):
-        if found is None or (key.endswith("?") and key[:-1] not in found):
+        if value is None or (key.endswith("?") and key[:-1] not in value):
             return None
-        found = found[int(key) if isinstance(found, list) else key.removesuffix("?")]
-    return found
+        value = value[int(key) if isinstance(value, list) else key.removesuffix("?")]
+    return value

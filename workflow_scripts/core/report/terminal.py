@@ -56,7 +56,7 @@ def fitted_table(
     Args:
         rows: the cells.
         headers: the names of the columns.
-        keys: so many columns at the left tell what a row is of.
+        keys: how many columns at the left tell what a row is about.
         texts: headers of the columns that are text, even where they look like numbers, and which
             may be folded.
         align: "left" or "right" for each column; without it, numbers to the right.

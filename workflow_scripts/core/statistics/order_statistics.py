@@ -27,22 +27,22 @@ def order_statistics(values: Passes, ranks: list[int]) -> list[float]:
         ranks: from 1, in any order. Memory grows with their number alone, by 512 KiB each.
     """
     upper = np.zeros(_HALF, np.int64)
-    for some in values():
-        upper += np.bincount(_ordered(some) >> 16, minlength=_HALF)
+    for chunk in values():
+        upper += np.bincount(_ordered(chunk) >> 16, minlength=_HALF)
     cumulative = upper.cumsum()
     prefixes = np.searchsorted(cumulative, ranks)
     lower = {int(prefix): np.zeros(_HALF, np.int64) for prefix in prefixes}
-    for some in values():
-        bits = _ordered(some)
+    for chunk in values():
+        bits = _ordered(chunk)
         for prefix, counts in lower.items():
             shared = bits[bits >> 16 == prefix]
             counts += np.bincount(shared & (_HALF - 1), minlength=_HALF)
-    found = []
+    numbers = []
     for rank, prefix in zip(ranks, map(int, prefixes), strict=True):
         below = int(cumulative[prefix] - upper[prefix])
         suffix = int(np.searchsorted(lower[prefix].cumsum(), rank - below))
-        found.append(_number(prefix << 16 | suffix))
-    return found
+        numbers.append(_number(prefix << 16 | suffix))
+    return numbers
 
 
 def quantile_rank(quantile: float, count: int) -> int:

@@ -64,4 +64,4 @@ def is_known(word: str, known: Container[str]) -> bool:
     """Tell whether known words hold a word as it stands, in lower case or capitalised."""
     capitalised = word.capitalize()
     spelt = (word, word.lower(), capitalised, BEGINS + word, BEGINS + capitalised)
-    return any(each in known for each in spelt)
+    return any(spelling in known for spelling in spelt)

@@ -93,7 +93,7 @@ class EpochLoop(TrainingLoop[Batch]):
             InputError: the loss or a weight is no longer finite.
         """
         super().run(path, every)
-        if not all(bool(each.isfinite().all()) for each in self.network.parameters()):
+        if not all(bool(weights.isfinite().all()) for weights in self.network.parameters()):
             # By the last updates, whose losses were taken before.
             raise self._not_finite("a weight")
         self.network.eval()

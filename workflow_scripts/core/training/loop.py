@@ -146,7 +146,7 @@ class TrainingLoop(ABC, Generic[Batch]):
 
     def add_point(self, point: Point) -> None:
         """Keep a point, and the weights if it is the best so far; the mean loss begins anew."""
-        if self.score and all(self.score(point) > self.score(each) for each in self.history):
+        if self.score and all(self.score(point) > self.score(earlier) for earlier in self.history):
             self.best = self.weights()
         self.history.append(point)
         self._last_mean = self.mean_loss()

@@ -29,7 +29,7 @@ from workflow_scripts.nmt.positions import sinusoids
 from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, Vocabulary
 
 _NORM_EPSILON = 1e-5
-# An output may have so many tokens for each of its source, as with Marian.
+# How many tokens an output may have for each token of its source, as with Marian.
 _LONGEST_OUTPUT = 3.0
 _MOST_POSITIONS = 5000
 _ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu"}
@@ -114,14 +114,14 @@ def _as_in_files(config: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str
 
     What the config ties stands there once.
     """
-    kept = dict(tensors)
+    in_files = dict(tensors)
     if not config["tie_word_embeddings"]:
-        return kept
-    del kept[_OUTPUT]
+        return in_files
+    del in_files[_OUTPUT]
     if config["share_encoder_decoder_embeddings"]:
-        shared = [kept.pop(name) for name in _EMBEDDINGS]
-        kept[_SHARED] = shared[0]
-    return kept
+        shared = [in_files.pop(name) for name in _EMBEDDINGS]
+        in_files[_SHARED] = shared[0]
+    return in_files
 
 
 def summary(folder: Path, files: ModelFiles) -> Summary:
@@ -143,15 +143,15 @@ def summary(folder: Path, files: ModelFiles) -> Summary:
 def _read_object(path: Path) -> dict[str, Any]:
     """Return the JSON object of a file."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except RecursionError:
         why = "too many levels of lists and objects in one another"
         raise InputError(f"{path}: cannot be read as JSON: {why}") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as JSON: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise InputError(f"{path}: must be a JSON object")
-    return found
+    return content
 
 
 def _read_config(path: Path) -> dict[str, Any]:
@@ -267,27 +267,27 @@ def _tidied(path: Path, tensors: dict[str, Tensor], config: dict[str, Any]) -> d
     Raises:
         InputError: two tensors that the config ties differ, or positions were trained.
     """
-    kept = dict(tensors)
+    tidied = dict(tensors)
     shared = config["share_encoder_decoder_embeddings"]
     tied = config["tie_word_embeddings"]
     names = [*([_SHARED] if shared else []), *_EMBEDDINGS, *([_OUTPUT] if tied else [])]
     # Without tying each side has its own, and the shared one only where the side's is left out.
     groups = [names] if shared else [names[:1], names[1:]]
     for group in groups:
-        found = [name for name in group if name in kept]
-        for name in found[1:] if tied else ():
-            if not torch.equal(kept[name], kept[found[0]]):
-                raise InputError(f"{path}: {name} differs from {found[0]}, which the config ties")
-        if found:
-            first = kept[found[0]]
-            kept |= {name: first for name in group if name not in kept}
+        present = [name for name in group if name in tidied]
+        for name in present[1:] if tied else ():
+            if not torch.equal(tidied[name], tidied[present[0]]):
+                raise InputError(f"{path}: {name} differs from {present[0]}, which the config ties")
+        if present:
+            first = tidied[present[0]]
+            tidied |= {name: first for name in group if name not in tidied}
     if shared:
-        kept.pop(_SHARED, None)
+        tidied.pop(_SHARED, None)
     for side in _SIDES:
         name = f"model.{side}.embed_positions.weight"
-        if name in kept and not _are_computed(kept.pop(name).float(), config["d_model"]):
+        if name in tidied and not _are_computed(tidied.pop(name).float(), config["d_model"]):
             raise InputError(f"{path}: {name} holds other positions than sines and cosines")
-    return kept
+    return tidied
 
 
 def _are_computed(positions: Tensor, size: int) -> bool:

@@ -32,7 +32,7 @@ from workflow_scripts.nmt.vocabulary import SYMBOLS, Vocabulary
 # Marian's own ids; it has no <pad> and no <s>. Every other id is the core's less MOVED.
 EOS, UNK = 0, 1
 MOVED = 2
-# An output may have so many tokens for each of its source: Marian's own `max-length-factor`.
+# How many tokens an output may have for each of its source: Marian's `max-length-factor`.
 LONGEST_OUTPUT = 3.0
 _OUTPUT = "decoder_ff_logit_out"
 

@@ -151,10 +151,10 @@ def _headers(reader: _Reader) -> list[_Header]:
     columns = [reader.numbers(4, f"the header of item {number}") for number in range(count)]
     names = []
     for number, (length, *_) in enumerate(columns):
-        found = bytes(reader.take(length, f"the name of item {number}"))
-        if not found.endswith(b"\0") or not found.isascii():
-            raise reader.error(f"the name of item {number} is {found[:40]!r}")
-        names.append(found[:-1].decode("ascii"))
+        raw_name = bytes(reader.take(length, f"the name of item {number}"))
+        if not raw_name.endswith(b"\0") or not raw_name.isascii():
+            raise reader.error(f"the name of item {number} is {raw_name[:40]!r}")
+        names.append(raw_name[:-1].decode("ascii"))
     if len(set(names)) < len(names):
         raise reader.error("two items have the same name")
     headers = []
@@ -175,9 +175,9 @@ def _tensor(path: Path, start: int, header: _Header, data: memoryview) -> Tensor
     name, kind, shape, _ = header
     size = math.prod(shape)
     if kind not in (_FLOAT16, _FLOAT32, _INTGEMM8):
-        found = _OTHER_TYPES.get(kind, "packed" if kind & 0x0800 else "unknown")
+        other = _OTHER_TYPES.get(kind, "packed" if kind & 0x0800 else "unknown")
         raise InputError(
-            f"{path}: parameter {name!r} is of type {found} ({kind:#06x}); supported are float32, "
+            f"{path}: parameter {name!r} is of type {other} ({kind:#06x}); supported are float32, "
             "float16 and intgemm8"
         )
     needed = size + 4 if kind == _INTGEMM8 else size * np.dtype(_PLAIN[kind]).itemsize

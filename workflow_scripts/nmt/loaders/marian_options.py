@@ -187,5 +187,5 @@ def _tree(path: Path, text: str) -> dict[str, Any]:
 
 def _version(tree: dict[str, Any]) -> tuple[int, ...]:
     """Return the first two numbers of Marian's version, such as v1.9.56; (0,) without one."""
-    found = re.match(r"v(\d+)\.(\d+)", str(tree.get("version")))
-    return (0,) if found is None else tuple(int(number) for number in found.groups())
+    numbers = re.match(r"v(\d+)\.(\d+)", str(tree.get("version")))
+    return (0,) if numbers is None else tuple(int(number) for number in numbers.groups())

@@ -224,10 +224,10 @@ def _stack(path: Path, value: Callable[[str], Any], side: str) -> dict[str, int]
 
 def _count(path: Path, value: Callable[[str], Any], key: str) -> int:
     """Return a whole number of at least 1."""
-    found = value(key)
-    if type(found) is not int or found < 1:
-        raise InputError(f"{path}: {key} is {found!r}; it must be a whole number of at least 1")
-    return found
+    number = value(key)
+    if type(number) is not int or number < 1:
+        raise InputError(f"{path}: {key} is {number!r}; it must be a whole number of at least 1")
+    return number
 
 
 def _not_supported(value: Callable[[str], Any]) -> list[str]:

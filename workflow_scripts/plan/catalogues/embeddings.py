@@ -19,13 +19,13 @@ def embeddings(config: dict[str, Any], training_sets: Iterable[str]) -> dict[str
         config: of the run.
         training_sets: the names of its training sets, `<entry>-<system>...`.
     """
-    found: dict[str, dict[str, Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     for entry in config["run"]["embeddings"]:
         block = filled(config["embeddings"][entry], "embedding")
         for training_set in _chosen(block["training_sets"], training_sets):
             for seed in block["seeds"]:
-                found |= _trained(entry, training_set, seed, config)
-    return found
+                by_name |= _trained(entry, training_set, seed, config)
+    return by_name
 
 
 def column_embedding(column: str, system: str, config: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -107,7 +107,7 @@ def encoder_content(
     """
     if files:
         return {name: hashes[path] for name, path in files.items()}
-    return {key: each for key, each in settings.items() if key != "record"}
+    return {key: value for key, value in settings.items() if key != "record"}
 
 
 def hub_record(block: dict[str, Any] | None, config: dict[str, Any]) -> str:

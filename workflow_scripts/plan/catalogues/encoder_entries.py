@@ -14,7 +14,7 @@ def encoders(config: dict[str, Any]) -> list[str]:
     """Return the encoders that the run names, and those behind its columns."""
     behind = [config["columns"][name].get("encoder") for name in model_columns(config)]
     named = config["run"].get("encoders", [])  # configurations of earlier runs lack the key
-    return list(dict.fromkeys([*named, *(each["name"] for each in behind if each)]))
+    return list(dict.fromkeys([*named, *(entry["name"] for entry in behind if entry)]))
 
 
 def encoder(config: dict[str, Any], name: str) -> dict[str, Any]:

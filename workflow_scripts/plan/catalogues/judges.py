@@ -45,7 +45,7 @@ def features(block: dict[str, Any]) -> list[str]:
 
 def needs(block: dict[str, Any]) -> set[str]:
     """Return what the features of a judge need, by `features.NEEDS`; unknown ones need nothing."""
-    return {each for name in features(block) for each in NEEDS.get(name, ())}
+    return {thing for name in features(block) for thing in NEEDS.get(name, ())}
 
 
 def own_grammar(block: dict[str, Any]) -> bool:
@@ -70,8 +70,8 @@ def fingerprint(*paths: Path) -> str:
 
     Where one is missing, the job that reads it says so.
     """
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in filter(Path.exists, paths):
         for file in sorted(path.iterdir()) if path.is_dir() else [path]:
-            found.update(file.read_bytes())
-    return found.hexdigest()
+            digest.update(file.read_bytes())
+    return digest.hexdigest()

@@ -22,7 +22,7 @@ KEY = "evaluate.lexicons"
 LISTS = ("word_similarity", "ppdb", "antonyms", "vectors")
 # Database files of WordNet: data.noun, noun.exc and so on.
 WORDNET_FILES = tuple(
-    each for pos in ("noun", "verb", "adj", "adv") for each in (f"data.{pos}", f"{pos}.exc")
+    name for pos in ("noun", "verb", "adj", "adv") for name in (f"data.{pos}", f"{pos}.exc")
 )
 _NO_WORDNET = "name the folder of WordNet's database files (Debian: apt-get install wordnet-base)"
 
@@ -63,21 +63,21 @@ def files(config: Config) -> dict[str, list[str]]:
     Raises:
         InputError: a file or folder is missing.
     """
-    found = settings(config)
+    block = settings(config)
     # Of a folder with word pairs all files count; elsewhere each file is named, for a folder may
     # have others that would be read as lists of words.
     named = {
-        f"{KEY}.{key}": [str(regular_file(path, f"{KEY}.{key}")) for path in found[key]]
+        f"{KEY}.{key}": [str(regular_file(path, f"{KEY}.{key}")) for path in block[key]]
         for key in LISTS[1:]
     }
-    named[f"{KEY}.{LISTS[0]}"] = files_below(found[LISTS[0]], f"{KEY}.{LISTS[0]}")
-    folder: Located | None = found["wordnet"]
+    named[f"{KEY}.{LISTS[0]}"] = files_below(block[LISTS[0]], f"{KEY}.{LISTS[0]}")
+    folder: Located | None = block["wordnet"]
     if folder is None:
         return named
     paths = [Path(folder, name) for name in WORDNET_FILES]
-    if missing := [each.name for each in paths if not each.is_file()]:
+    if missing := [path.name for path in paths if not path.is_file()]:
         raise InputError(f"{KEY}.wordnet: {folder} has no {', '.join(missing)}; {_NO_WORDNET}")
-    return named | {f"{KEY}.wordnet": [str(each) for each in paths]}
+    return named | {f"{KEY}.wordnet": [str(path) for path in paths]}
 
 
 def problems(config: Config) -> Iterator[str]:

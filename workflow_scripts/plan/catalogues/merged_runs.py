@@ -54,8 +54,8 @@ def selected_runs(config: Config, system: str, version: int) -> list[SelectedRun
     """
     block = config["systems"][system]["merge"]
     return [
-        _selected(f"systems.{system}.merge.{name}", name, each, config, version)
-        for name, each in block.items()
+        _selected(f"systems.{system}.merge.{name}", name, merged, config, version)
+        for name, merged in block.items()
     ]
 
 
@@ -69,10 +69,10 @@ def _selected(
         raise InputError(f"{where}.system: {run} has no {system}, but {', '.join(systems)}")
     if merging(other):
         raise InputError(f"{where}.run: {run} merges runs itself; name those runs here")
-    wanted, found = (each["languages"]["reference"]["code"] for each in (config, other))
-    if wanted != found:
+    wanted, code = (settings["languages"]["reference"]["code"] for settings in (config, other))
+    if wanted != code:
         raise InputError(
-            f"{where}.run: the paraphrases of {run} are '{found}', and languages.reference.code is "
+            f"{where}.run: the paraphrases of {run} are '{code}', and languages.reference.code is "
             f"'{wanted}'; merge runs of one language"
         )
     folder = (run / link_name("select", system)).resolve()

@@ -46,9 +46,9 @@ def problems(config: Config) -> Iterator[str]:
             f"run.systems: {', '.join(merges)} merge other runs, and {', '.join(others)} generate; "
             "make the others in a run of their own, and merge that one too"
         )
-    for where, found in _useless(config).items():
-        if found:
-            yield f"{where}: a run of merges has no bitext and no models; {found}"
+    for where, problem in _useless(config).items():
+        if problem:
+            yield f"{where}: a run of merges has no bitext and no models; {problem}"
     for name in merges:
         yield from _system_problems(f"systems.{name}", config["systems"][name])
 
@@ -79,16 +79,16 @@ def _reads_bitext(column: dict[str, Any]) -> bool:
 
 
 def _system_problems(where: str, system: dict[str, Any]) -> Iterator[str]:
-    given = [key for key in ("search", "constraints", "score", "rewriter") if key in system]
-    if given:
-        yield f"{where}: merge takes the place of {', '.join(given)}; take them out"
+    useless = [key for key in ("search", "constraints", "score", "rewriter") if key in system]
+    if useless:
+        yield f"{where}: merge takes the place of {', '.join(useless)}; take them out"
     names: dict[tuple[str, str], str] = {}
-    for name, each in system["merge"].items():
-        first = names.setdefault((each["run"], each["system"]), name)
+    for name, merged in system["merge"].items():
+        first = names.setdefault((merged["run"], merged["system"]), name)
         if first != name:
             yield (
                 f"{where}.merge: {first} and {name} are the same system of the same run, "
-                f"{each['system']} of {each['run']}; correct one of them"
+                f"{merged['system']} of {merged['run']}; correct one of them"
             )
     select = system["select"]
     if select.get("judge") is not None:

@@ -61,13 +61,13 @@ LANGUAGES = dict.fromkeys(
 def column_features(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the run's columns that are features of pairs: by column its block."""
     columns = {name: config["columns"][name] for name in model_columns(config)}
-    return {name: each["feature"] for name, each in columns.items() if "feature" in each}
+    return {name: block["feature"] for name, block in columns.items() if "feature" in block}
 
 
 def needs(config: dict[str, Any], *wanted: str) -> bool:
     """Tell whether a column of the run needs one of these."""
-    found = {need for block in column_features(config).values() for need in NEEDS[block["name"]]}
-    return not found.isdisjoint(wanted)
+    needed = {need for block in column_features(config).values() for need in NEEDS[block["name"]]}
+    return not needed.isdisjoint(wanted)
 
 
 def run_grammar(block: dict[str, Any]) -> bool:

@@ -73,13 +73,13 @@ def rewriter_of(config: dict[str, Any], system: str) -> dict[str, Any] | None:
 def rewriter_training_sets(config: dict[str, Any], name: str) -> list[str]:
     """Return the training sets that a rewriter learns from, `<entry>-<system>`."""
     block = rewriter(config, name)
-    found = []
+    names = []
     for entry in block["training_sets"]:
         for system in sources(config["training_sets"][entry], config):
             wanted = block["systems"]
             if system in wanted if wanted else not written_by_rewriter(config, system):
-                found.append(f"{entry}-{system}")
-    return found
+                names.append(f"{entry}-{system}")
+    return names
 
 
 def continued(config: dict[str, Any], name: str) -> dict[str, Any] | None:
@@ -88,11 +88,19 @@ def continued(config: dict[str, Any], name: str) -> dict[str, Any] | None:
     return None if block is None else filled(block, "continued")
 
 
+def sources_behind(config: dict[str, Any], name: str) -> list[str]:
+    """Return the system, or corpus from outside, of each training set that a rewriter learns from.
+
+    A name is there as often as there are sets of it.
+    """
+    sets = rewriter_training_sets(config, name)
+    return [training_set.partition("-")[2] for training_set in sets]
+
+
 def systems_behind(config: dict[str, Any], name: str) -> list[str]:
     """Return the run's systems whose pairs a rewriter learns from."""
-    sets = rewriter_training_sets(config, name)
-    found = dict.fromkeys(each.partition("-")[2] for each in sets)
-    return [system for system in found if system in config["run"]["systems"]]
+    systems = dict.fromkeys(sources_behind(config, name))
+    return [system for system in systems if system in config["run"]["systems"]]
 
 
 def model_of(config: dict[str, Any], name: str) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def lacking_outside(block: dict[str, Any]) -> list[str]:
     block = filled(block, "training_set")
     ranks = [block["ranks"], *block["grid"].get("ranks", [])]
     lacking = [column for column in entry_columns(block) if column not in text]
-    lacking += ["second paraphrase"] if any(isinstance(each, list) for each in ranks) else []
+    lacking += ["second paraphrase"] if any(isinstance(rank, list) for rank in ranks) else []
     bitext = block["corpora"] is not None or "corpora" in block["grid"]
     return lacking + (["corpus of the bitext"] if bitext else [])
 
@@ -103,7 +103,7 @@ def column_training_sets(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
         for column, systems in model_columns(config).items()
         for system in systems
     ]
-    for entry, system in (each for sets in behind for each in sets):
+    for entry, system in (pair for sets in behind for pair in sets):
         needed.setdefault(entry, set()).add(system)
     return {
         name: settings
@@ -133,8 +133,8 @@ def encoder_system(name: str, config: dict[str, Any]) -> str | None:
     block = config["encoders"][name]
     if "system" in block:
         return block["system"]
-    found = sources(config["training_sets"].get(block["training_set"], {}), config)
-    return found[0] if len(found) == 1 else None
+    systems = sources(config["training_sets"].get(block["training_set"], {}), config)
+    return systems[0] if len(systems) == 1 else None
 
 
 def encoder_sets(name: str, config: dict[str, Any]) -> list[tuple[str, str]]:
@@ -149,7 +149,7 @@ def encoder_sets(name: str, config: dict[str, Any]) -> list[tuple[str, str]]:
 def column_embeddings(config: dict[str, Any]) -> dict[str, dict[str, str]]:
     """Return the run's columns that an embedding computes: by column its name and training set."""
     columns = {name: config["columns"][name] for name in model_columns(config)}
-    return {name: each["embedding"] for name, each in columns.items() if "embedding" in each}
+    return {name: block["embedding"] for name, block in columns.items() if "embedding" in block}
 
 
 def entry_columns(block: dict[str, Any]) -> list[str]:
@@ -188,12 +188,12 @@ def model_columns(config: dict[str, Any]) -> dict[str, list[str]]:
     return {column: needed[column] for column in config["columns"] if column in needed}
 
 
-def ranges(many: list[list[Any]] | dict[str, Any]) -> list[list[Any]]:
+def ranges(bounds: list[list[Any]] | dict[str, Any]) -> list[list[Any]]:
     """Return the [least, greatest] of a column in a grid: as listed, or every two of its ends."""
-    if isinstance(many, list):
-        return many
-    ends = filled(many, "ends")
-    return [list(each) for each in product(ends["low"], ends["high"])]
+    if isinstance(bounds, list):
+        return bounds
+    ends = filled(bounds, "ends")
+    return [list(pair) for pair in product(ends["low"], ends["high"])]
 
 
 def tuned(config: dict[str, Any]) -> dict[str, list[str]]:
@@ -201,12 +201,12 @@ def tuned(config: dict[str, Any]) -> dict[str, list[str]]:
 
     By `<entry>-<system>`, for the entries of the run that say `tune`.
     """
-    found: dict[str, list[str]] = {}
+    points: dict[str, list[str]] = {}
     for entry in config["run"]["training_sets"]:
         if filled(config["training_sets"][entry], "training_set")["tune"]:
             for name, settings in _expanded(entry, config):
-                found.setdefault(f"{entry}-{settings['system']}", []).append(name)
-    return found
+                points.setdefault(f"{entry}-{settings['system']}", []).append(name)
+    return points
 
 
 def axes(grid: dict[str, Any]) -> list[tuple[tuple[str, ...], list[Any]]]:
@@ -243,5 +243,5 @@ def _chosen_keys(block: dict[str, Any]) -> dict[str, Any]:
 
     So training sets of earlier versions keep their folders.
     """
-    found = {"first": "folds"} if block["folds"] and block["first"] == "folds" else {}
-    return found | {key: block[key] for key in ("ranks", "corpora") if block[key] is not None}
+    keys = {"first": "folds"} if block["folds"] and block["first"] == "folds" else {}
+    return keys | {key: block[key] for key in ("ranks", "corpora") if block[key] is not None}

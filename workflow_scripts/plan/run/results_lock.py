@@ -195,7 +195,7 @@ class ResultsLock:
         """
         if self._stream is not None:
             return
-        me, told = Holder.this(self._purpose), False
+        me, announced = Holder.this(self._purpose), False
         self._holder = me
         while (other := self._attempt(me)) is not None:
             if not (isinstance(other, Holder) and (me.purpose, other.purpose) == (RUN, COLLECTION)):
@@ -204,9 +204,9 @@ class ResultsLock:
                     "on a results folder: wait until it has ended, or set another 'results' in the "
                     "configuration"
                 )
-            if not told:
+            if not announced:
                 print(f"{self.path.parent}: waiting for {other}", file=sys.stderr)
-                told = True
+                announced = True
             time.sleep(_POLL_SECONDS)
         atexit.register(self.leave)
         threading.Thread(target=self._beat, args=(self._stream,), daemon=True).start()

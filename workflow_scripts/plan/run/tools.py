@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-# So many units are named of each version; the others are counted.
+# How many units of each version are named; the others are counted.
 _NAMED = 5
 
 
@@ -11,9 +11,9 @@ def tools_of(contents: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Return the versions of each package in records (one each) and manifests (a list each)."""
     versions: dict[str, set[str]] = {}
     for content in contents:
-        for tool, found in content.get("tools", {}).items():
-            versions.setdefault(tool, set()).update([found] if isinstance(found, str) else found)
-    return {tool: sorted(found) for tool, found in sorted(versions.items())}
+        for tool, used in content.get("tools", {}).items():
+            versions.setdefault(tool, set()).update([used] if isinstance(used, str) else used)
+    return {tool: sorted(numbers) for tool, numbers in sorted(versions.items())}
 
 
 def mixed_versions(units: Mapping[str, Mapping[str, Iterable[str]]]) -> list[str]:
@@ -22,16 +22,16 @@ def mixed_versions(units: Mapping[str, Mapping[str, Iterable[str]]]) -> list[str
     Args:
         units: what `tools_of` returns, by the names of the units.
     """
-    made: dict[str, dict[str, list[str]]] = {}
+    by_tool: dict[str, dict[str, list[str]]] = {}
     for name, tools in units.items():
         for tool, versions in tools.items():
             for version in versions:
-                made.setdefault(tool, {}).setdefault(version, []).append(name)
+                by_tool.setdefault(tool, {}).setdefault(version, []).append(name)
     return [
         f"different versions of {tool} made this run: "
-        + "; ".join(f"{version} {_listed(names)}" for version, names in sorted(found.items()))
-        for tool, found in sorted(made.items())
-        if len(found) > 1
+        + "; ".join(f"{version} {_listed(names)}" for version, names in sorted(by_version.items()))
+        for tool, by_version in sorted(by_tool.items())
+        if len(by_version) > 1
     ]
 
 

@@ -10,13 +10,13 @@ _MOST = 3
 
 def has_entities(text: str) -> bool:
     """Tell whether a text has an entity that HTML knows."""
-    return any(html.unescape(each) != each for each in _ENTITY.findall(text))
+    return any(html.unescape(entity) != entity for entity in _ENTITY.findall(text))
 
 
 def unescaped(text: str) -> str:
     """Return a text with the characters that its entities stand for."""
     for _ in range(_MOST):
-        plain = _ENTITY.sub(lambda found: html.unescape(found[0]), text)
+        plain = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
         if plain == text:
             break
         text = plain

@@ -2,10 +2,12 @@
 
 import unicodedata
 from collections import Counter
+from itertools import islice
 from typing import Any
 
 from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.statistics.frequency import most_frequent
 from workflow_scripts.plan.charset import told_character
 
 # Characters of each side that the table has.
@@ -21,8 +23,8 @@ def characters(run: FinishedRun) -> dict[str, Any] | None:
         return None
     counts = {side: Counter[str]() for side in ("source", "reference")}
     for record in sorted((run.folder("clean") / "rejected").glob("*.tsv.json")):
-        found = read_record(record)["extra"]["characters"]
-        for side, pairs in found.items():
+        by_side = read_record(record)["extra"]["characters"]
+        for side, pairs in by_side.items():
             counts[side].update(pairs)
     if not any(counts.values()):
         return None
@@ -31,17 +33,17 @@ def characters(run: FinishedRun) -> dict[str, Any] | None:
         {
             "side": side,
             "charset": charsets[side],
-            "distinct": len(found),
+            "distinct": len(of_side),
             "rows": [
                 {
-                    "character": told_character(each),
-                    "name": unicodedata.name(each, "no name"),
+                    "character": told_character(character),
+                    "name": unicodedata.name(character, "no name"),
                     "pairs": pairs,
                 }
-                for each, pairs in sorted(found.items(), key=lambda item: (-item[1], item[0]))
-            ][:_MOST],
+                for character, pairs in islice(most_frequent(of_side).items(), _MOST)
+            ],
         }
-        for side, found in counts.items()
-        if found
+        for side, of_side in counts.items()
+        if of_side
     ]
     return {"sides": sides}

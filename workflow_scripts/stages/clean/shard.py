@@ -8,6 +8,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from workflow_scripts.core.files.manifest import record_path, write_record
 from workflow_scripts.core.files.rejected import compressed_lines, escaped, start_of
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.files.shard_frame import Input, Stream, Tally, write_shard
+from workflow_scripts.core.statistics.frequency import most_frequent
 from workflow_scripts.core.text.normalisation import dedup_key
 from workflow_scripts.plan.charset import codec, told_character
 from workflow_scripts.stages.clean.entities import has_entities, unescaped
@@ -74,27 +76,23 @@ class Rejects:
 
     def add(self, row: PairRow, reason: str) -> None:
         """Write one pair: id, reason, characters, source, reference."""
-        side, found = reason.removeprefix("charset_"), list[str]()
+        side, characters = reason.removeprefix("charset_"), list[str]()
         if reason.startswith("charset_"):
             text = row["source"] if side == "source" else row["reference"]
-            found = outside(text, self._charsets[side])
-            self.characters[side].update(found)
+            characters = outside(text, self._charsets[side])
+            self.characters[side].update(characters)
         cells = (
             escaped(row["id"]),
             reason,
-            " ".join(map(told_character, found)),
+            " ".join(map(told_character, characters)),
             start_of(row["source"]),
             start_of(row["reference"]),
         )
         self._write("\t".join(cells) + "\n")
 
-    def told(self) -> dict[str, dict[str, int]]:
+    def frequencies(self) -> dict[str, dict[str, int]]:
         """Return `characters`, the most frequent first, and none of a side without any."""
-        return {
-            side: dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-            for side, counts in self.characters.items()
-            if counts
-        }
+        return {side: most_frequent(counts) for side, counts in self.characters.items() if counts}
 
 
 class PairTest:
@@ -232,7 +230,7 @@ def clean_shard(config: dict[str, Any], pairs: list[Path], output: Path, rejecte
                 else:
                     yield row
         # No rows: the record of the shard counts them.
-        write_record(rejected, 0, 0, {}, extra={"characters": rejects.told()})
+        write_record(rejected, 0, 0, {}, extra={"characters": rejects.frequencies()})
         _tell(rejects, config, output.stem)
 
     rows = _rows_of(corpora, [Input(path, PairRow) for path in pairs])
@@ -241,8 +239,9 @@ def clean_shard(config: dict[str, Any], pairs: list[Path], output: Path, rejecte
 
 def _tell(rejects: Rejects, config: dict[str, Any], shard: str) -> None:
     """Say on stderr which characters cost the most pairs."""
-    for side, found in rejects.told().items():
-        most = ", ".join(f"{told_character(each)} {found[each]:,}" for each in list(found)[:_SHOWN])
+    for side, counts in rejects.frequencies().items():
+        shown = islice(counts.items(), _SHOWN)
+        most = ", ".join(f"{told_character(character)} {pairs:,}" for character, pairs in shown)
         print(
             f"clean {shard}: pairs left out for characters outside {config['charset'][side]} "
             f"({side}): {most}",

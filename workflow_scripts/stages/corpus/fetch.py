@@ -27,16 +27,16 @@ from workflow_scripts.core.files.seal import sealed
 from workflow_scripts.core.progress import INTERVAL_SECONDS, progress_line
 
 _CHUNK_BYTES = 1 << 20
-# So many tries in a row may bring nothing; the pauses between them are 1, 2, 4, 8 seconds.
+# How many tries in a row may bring nothing; the pauses between them are 1, 2, 4, 8 seconds.
 _TRIES = 5
-# So many connections in a row may bring less than `_LITTLE_BYTES` each.
+# How many connections in a row may bring less than `_LITTLE_BYTES` each.
 _DRIPS = 50
 _LITTLE_BYTES = 1 << 16
 # A connection that brings less than `_LITTLE_BYTES` in this time is cut.
 _TIMEOUT_SECONDS = 60
 # No bitext of one file is larger: CCMatrix and others like it come in parts of some gigabytes.
 _MOST_BYTES = 1 << 40
-# A download leaves so many bytes free on its disk.
+# The bytes that a download leaves free on its disk.
 _SPARED_BYTES = 1 << 28
 _SCHEMES = ("http", "https")
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
@@ -319,12 +319,12 @@ def fetch(url: str, expected: str, output: Path, pause: float = 1.0) -> None:
 
 
 def _check(part: Path, url: str, expected: str) -> None:
-    found = sha256(part)
-    if found != expected:
+    digest = sha256(part)
+    if digest != expected:
         size = part.stat().st_size
         part.unlink()
         raise InputError(
-            f"{url}: what came ({size:,} bytes) has the SHA-256 {found}, but the configuration "
+            f"{url}: what came ({size:,} bytes) has the SHA-256 {digest}, but the configuration "
             f"says {expected}. It was thrown away. Look whether the file has changed at its "
             "source before you change the sha256"
         )

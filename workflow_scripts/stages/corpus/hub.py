@@ -77,7 +77,7 @@ def look(
         api = HfApi(endpoint=os.environ.get("HF_ENDPOINT"))
         info = api.model_info(repository, revision=revision, files_metadata=True)
     below = PurePosixPath(path or ".")
-    found = {
+    by_name = {
         str(name.relative_to(below)): sibling.lfs.sha256 if sibling.lfs else None
         for sibling in info.siblings or []
         if (name := PurePosixPath(sibling.rfilename)).is_relative_to(below)
@@ -87,15 +87,15 @@ def look(
         raise InputError(f"hub {repository}: {revision} is no commit, which is {info.sha}")
     where = f"hub {repository}, {info.sha}{f'/{path}' if path else ''}"
     if encoder:
-        names = encoder_files(found, where, encoder)
+        names = encoder_files(by_name, where, encoder)
     else:
-        model = sorted_out(found, where)
+        model = sorted_out(by_name, where)
         names = [*model.names, *model.about]
-    return Commit(info.sha, {name: found[name] for name in names})
+    return Commit(info.sha, {name: by_name[name] for name in names})
 
 
 def fetch(
-    repository: str, revision: str, path: str | None, kept: Path, encoder: str | None = None
+    repository: str, revision: str, path: str | None, folder: Path, encoder: str | None = None
 ) -> dict[str, str]:
     """Download the model of one commit, and write the record of its folder.
 
@@ -106,7 +106,7 @@ def fetch(
         repository: OWNER/NAME.
         revision: the commit.
         path: the model's folder in the repository, if it is not its root.
-        kept: where the files are kept.
+        folder: where the files are kept.
         encoder: as in `look`.
 
     Returns:
@@ -116,9 +116,9 @@ def fetch(
         InputError: as `look`; or a file is not the one that the hub names.
     """
     hashes = {}
-    with locked(kept):
+    with locked(folder):
         commit = look(repository, revision, path, encoder)
-        for name, told in commit.files.items():
+        for name, expected in commit.files.items():
             print(f"hub {repository}: {name}", file=sys.stderr, flush=True)
             inside = str(PurePosixPath(path or ".") / name)
             with _explained(f"hub {repository}, {inside}"):
@@ -126,19 +126,19 @@ def fetch(
                     repository,
                     inside,
                     revision=revision,
-                    local_dir=kept,
+                    local_dir=folder,
                     endpoint=os.environ.get("HF_ENDPOINT"),
                 )
-            hashes[name] = sha256(kept / inside)
-            if told is not None and hashes[name] != told:
-                (kept / inside).unlink()
+            hashes[name] = sha256(folder / inside)
+            if expected is not None and hashes[name] != expected:
+                (folder / inside).unlink()
                 raise InputError(
                     f"hub {repository}, {inside}: what came has the SHA-256 {hashes[name]}, but "
-                    f"the hub says {told}; it was thrown away, run again"
+                    f"the hub says {expected}; it was thrown away, run again"
                 )
-        size = sum((kept / (path or ".") / name).stat().st_size for name in hashes)
+        size = sum((folder / (path or ".") / name).stat().st_size for name in hashes)
         record = {"files": hashes, "bytes": size, "url": f"hub:{repository}@{revision}"}
-        write_json(kept.with_name(f"{kept.name}.json"), sealed(record))
+        write_json(folder.with_name(f"{folder.name}.json"), sealed(record))
     return hashes
 
 

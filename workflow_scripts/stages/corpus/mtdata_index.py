@@ -82,7 +82,7 @@ def block_of(entry: Entry, source: str, reference: str) -> dict[str, Any]:
         if entry.in_ext != "tsv":
             raise _unsupported(entry, f"an archive of {entry.in_ext}")
         block["tsv"] = paths
-    elif entry.ext in {"tsv", *(f"tsv.{each}" for each in _COMPRESSED)}:
+    elif entry.ext in {"tsv", *(f"tsv.{suffix}" for suffix in _COMPRESSED)}:
         block["tsv"] = "{0}"
     else:
         raise _unsupported(entry, entry.ext)

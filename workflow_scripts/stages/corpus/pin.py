@@ -29,19 +29,19 @@ from workflow_scripts.stages.corpus.fetch import download, publish
 _PATH_KEYS = ("source", "reference", "tsv")
 
 
-def obtain(url: str, kept: Path, folder: Path | None) -> str:
+def obtain(url: str, downloads: Path, folder: Path | None) -> str:
     """Get a file into the folder of kept downloads, and return its SHA-256.
 
     Args:
         url: where it is.
-        kept: the folder of kept downloads.
+        downloads: the folder of kept downloads.
         folder: a folder that may have the file already, under its name.
 
     Raises:
         InputError: see `fetch.download`.
     """
     name = file_name(url)
-    unfinished = kept / ".unpinned" / name
+    unfinished = downloads / ".unpinned" / name
     unfinished.parent.mkdir(parents=True, exist_ok=True)
     for leftover in leftovers(unfinished):
         leftover.unlink(missing_ok=True)
@@ -54,7 +54,7 @@ def obtain(url: str, kept: Path, folder: Path | None) -> str:
         else:
             download(url, part)
         digest = sha256(part)
-        publish(part, kept / digest / name, url, digest)
+        publish(part, downloads / digest / name, url, digest)
     finally:
         part.unlink(missing_ok=True)
     print(f"{digest}  {url}", file=sys.stderr, flush=True)
@@ -104,10 +104,10 @@ def pinned(name: str, block: dict[str, Any], config: Config, folder: Path | None
             paths = [path.format(*names) for path in as_list(override[key])]
             override[key] = paths if isinstance(override[key], list) else paths[0]
     urls = as_list(override.get("url") or block["url"])
-    kept = Path(config["downloads"])
-    hashes = [obtain(url, kept, folder) for url in urls]
+    downloads = Path(config["downloads"])
+    hashes = [obtain(url, downloads, folder) for url in urls]
     files = {
-        file_name(url): kept / digest / file_name(url)
+        file_name(url): downloads / digest / file_name(url)
         for url, digest in zip(urls, hashes, strict=True)
     }
     override["sha256"] = hashes if len(hashes) > 1 else hashes[0]
@@ -125,9 +125,9 @@ def pinned_model(
     Raises:
         InputError: a file can't be downloaded.
     """
-    kept = Path(config["downloads"])
+    downloads = Path(config["downloads"])
     if "url" in block:
-        hashes = [obtain(url, kept, folder) for url in as_list(block["url"])]
+        hashes = [obtain(url, downloads, folder) for url in as_list(block["url"])]
         return {"sha256": hashes if isinstance(block["url"], list) else hashes[0]}
     try:
         from workflow_scripts.stages.corpus.hub import fetch, folder_name, look
@@ -139,7 +139,7 @@ def pinned_model(
 
     path = block.get("path")
     revision = look(block["hub"], None, path).revision
-    place = kept / "hub" / folder_name(block["hub"]) / revision
+    place = downloads / "hub" / folder_name(block["hub"]) / revision
     print(f"models.{name}: {block['hub']} at {revision}", file=sys.stderr, flush=True)
     return {"revision": revision, "sha256": fetch(block["hub"], revision, path, place)}
 

@@ -24,11 +24,40 @@ _HUB = {"judge": MODULES, "filter": MODULES, "transfer": MODULES, "encoder": PLA
 
 
 class Download(NamedTuple):
-    """A file of a corpus that is downloaded; `path` is where it is kept, below `downloads`."""
+    """A file that is downloaded; `path` is where it is kept, below `downloads`."""
 
     url: str
     sha256: str
     path: str
+
+
+def not_pinned(what: str, page: str) -> InputError:
+    """Return the error that something of a download is not known; `page` of the docs says more."""
+    return InputError(
+        f"{what} is not known yet. Get and pin it once, with the config files and settings of this "
+        "run: python -m workflow_scripts.corpus.pin --configfile ... --output pins.yaml; then add "
+        f"pins.yaml to --configfile ({page})"
+    )
+
+
+def block_downloads(key: str, block: dict[str, Any], folder: str, page: str) -> list[Download]:
+    """Return the files of a corpus or a model that are downloaded.
+
+    Args:
+        key: of its block in the configuration, for the message.
+        block: has `url`, `sha256`, or lists of them.
+        folder: that of downloads.
+        page: of the documentation, for the message.
+
+    Raises:
+        InputError: their hashes are not known.
+    """
+    if block.get("sha256") is None:
+        raise not_pinned(f"{key}: the sha256 of what is to be downloaded", page)
+    return [
+        Download(url, sha256, str(Path(folder) / sha256 / file_name(url)))
+        for url, sha256 in zip(as_list(block["url"]), as_list(block["sha256"]), strict=True)
+    ]
 
 
 class Corpus(Stage):
@@ -117,18 +146,8 @@ class Corpus(Stage):
         block = self.config["corpora"][corpus]
         if not block.keys() & {"mtdata", "url"}:
             return []
-        if block.get("sha256") is None:
-            raise InputError(
-                f"corpora.{corpus}: the sha256 of what is to be downloaded is not known yet. Get "
-                "and pin it once, with the config files and settings of this run: python -m "
-                "workflow_scripts.corpus.pin --configfile ... --output pins.yaml; then add "
-                "pins.yaml to --configfile (docs/corpus.md)"
-            )
-        kept = Path(self.config["downloads"])
-        return [
-            Download(url, sha256, str(kept / sha256 / file_name(url)))
-            for url, sha256 in zip(as_list(block["url"]), as_list(block["sha256"]), strict=True)
-        ]
+        folder = self.config["downloads"]
+        return block_downloads(f"corpora.{corpus}", block, folder, "docs/corpus.md")
 
     def download_job(self, at: Wildcards) -> Job:
         """Return the job that downloads one file; it is not told from where."""
@@ -177,21 +196,21 @@ class Corpus(Stage):
         They lie below the data folder, or for a downloaded corpus below the folder of downloads.
         """
         block = {k: v for k, v in self.config["corpora"][name].items() if k not in _APART}
-        kept = {Path(download.path).name: download.path for download in self.downloads(name)}
+        by_name = {Path(download.path).name: download.path for download in self.downloads(name)}
 
         def located(paths: list[str]) -> list[Located]:
-            if not kept:
+            if not by_name:
                 return selection.located(self.config, paths)
             parts = [path.partition("/") for path in paths]
             return [
-                Located(f"{kept[file]}{slash}{member}", self.config["downloads"])
+                Located(f"{by_name[file]}{slash}{member}", self.config["downloads"])
                 for file, slash, member in parts
             ]
 
         paths: dict[str, Any] = {
             key: located(as_list(value)) for key, value in block.items() if key in _TEXT_KEYS
         }
-        if kept:
+        if by_name:
             folder = self.config["downloads"]
             paths["sha256"] = {
                 Located(download.path, folder): download.sha256 for download in self.downloads(name)
@@ -203,9 +222,9 @@ class Corpus(Stage):
         if name in self.layout.absent:
             return block
         if "sha256" in block:  # the names of these files hold their hashes
-            kept = Path(self.config["downloads"])
+            folder = Path(self.config["downloads"])
             names = {
-                key: [Path(path).relative_to(kept).as_posix() for path in block[key]]
+                key: [Path(path).relative_to(folder).as_posix() for path in block[key]]
                 for key in _TEXT_KEYS
                 if key in block
             }

@@ -58,9 +58,9 @@ def filter_pairs(
             continue
         scored = next(scores, None)
         if scored is None or scored["id"] != pair["id"]:
-            found = "the end" if scored is None else f"'{scored['id']}'"
+            place = "the end" if scored is None else f"'{scored['id']}'"
             raise InputError(
-                f"the scores have {found} where pair '{pair['id']}' belongs: they were made for "
+                f"the scores have {place} where pair '{pair['id']}' belongs: they were made for "
                 "other pairs or other trusted corpora; score these pairs"
             )
         yield pair, failure(scored["forward_nll"], scored["backward_nll"], config)

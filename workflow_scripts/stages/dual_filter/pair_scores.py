@@ -50,6 +50,16 @@ class Direction:
         return score(self._model, pairs, batch_tokens=batch_tokens)
 
 
+def both_directions(
+    forward: Path, backward: Path, device: str, precision: str
+) -> tuple[Direction, Direction]:
+    """Return the models of two folders: from source to reference, and back."""
+    return (
+        Direction(forward, "source", "reference", device, precision),
+        Direction(backward, "reference", "source", device, precision),
+    )
+
+
 def score_pairs(
     rows: Iterable[PairRow], forward: Direction, backward: Direction, batch_tokens: int
 ) -> Iterator[PairScoreRow]:
@@ -87,8 +97,7 @@ def score_shard(
         threads: of the CPU.
     """
     torch.set_num_threads(threads)
-    there = Direction(forward, "source", "reference", device, config["precision"])
-    back = Direction(backward, "reference", "source", device, config["precision"])
+    there, back = both_directions(forward, backward, device, config["precision"])
     skip = set(config["skip"])
     tally = Tally()
 

@@ -40,10 +40,10 @@ class _WithoutStems(StemmerI):  # type: ignore[misc]
 
 def bleu(reference: list[str], hypothesis: list[str]) -> float:
     """Return sentence BLEU of words, 0 to 100, with sacrebleu's smoothing `exp`."""
-    found = sacrebleu.sentence_bleu(
+    score = sacrebleu.sentence_bleu(
         " ".join(hypothesis), [" ".join(reference)], tokenize="none", smooth_method="exp"
     )
-    return float(found.score)
+    return float(score.score)
 
 
 def meteor(language: str) -> Measure:
@@ -61,7 +61,8 @@ def meteor(language: str) -> Measure:
 def baselines(data_sets: Sequence[DataSet], language: str) -> dict[str, list[NDArray[np.float64]]]:
     """Return the `bleu` and the `meteor` of each pair of each data set."""
     measures: dict[str, Measure] = {"bleu": bleu, "meteor": meteor(language)}
-    split = [[(words(one), words(other)) for one, other in each.pairs] for each in data_sets]
+    texts = [data_set.pairs for data_set in data_sets]
+    split = [[(words(one), words(other)) for one, other in pairs] for pairs in texts]
     return {
         name: [np.array([measure(*pair) for pair in pairs]) for pairs in split]
         for name, measure in measures.items()

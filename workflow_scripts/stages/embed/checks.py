@@ -17,11 +17,10 @@ _HIDDEN = ("lstm", "blstm", "blstm_average")
 
 def problems(config: Config) -> Iterator[str]:
     """Yield what is wrong with the embeddings that the run names, or that others of it need."""
-    behind = [each["name"] for each in column_embeddings(config).values()]
+    behind = [embedding["name"] for embedding in column_embeddings(config).values()]
     catalogue = config.get("encoders", {})
-    behind += [
-        catalogue[each]["embedding"]["name"] for each in encoders(config) if each in catalogue
-    ]
+    blocks = [catalogue[encoder] for encoder in encoders(config) if encoder in catalogue]
+    behind += [block["embedding"]["name"] for block in blocks]
     for name in dict.fromkeys([*config["run"]["embeddings"], *behind]):
         if name in config["embeddings"]:
             yield from _embedding_problems(name, config)
@@ -48,9 +47,9 @@ def _embedding_problems(name: str, config: Config) -> Iterator[str]:
     encoders = model["encoders"]
     if "blstm" in encoders and model["hidden"] % 2:
         yield f"{where}.model.hidden: blstm needs an even number, one half for each direction"
-    sizes = {model["hidden" if each in _HIDDEN else "dimension"] for each in encoders}
+    sizes = {model["hidden" if encoder in _HIDDEN else "dimension"] for encoder in encoders}
     if model["combine"] == "add" and len(sizes) > 1:
         yield f"{where}.model: to add encoders, dimension and hidden must be the same"
-    with_words = [each for each in encoders if each != "trigram"]
+    with_words = [encoder for encoder in encoders if encoder != "trigram"]
     if model["vectors"] is not None and (model["tokens"] != "words" or not with_words):
         yield f"{where}.model.vectors: only encoders of words start from a file of vectors"

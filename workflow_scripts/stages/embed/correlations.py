@@ -57,8 +57,8 @@ def result(data_sets: Sequence[DataSet], similarities: Similarities) -> dict[str
     """
     _require_finite(data_sets, similarities)
     single = {
-        data_set.name: {"n": len(data_set.scores), **correlations(data_set.scores, found)}
-        for data_set, found in zip(data_sets, similarities, strict=True)
+        data_set.name: {"n": len(data_set.scores), **correlations(data_set.scores, values)}
+        for data_set, values in zip(data_sets, similarities, strict=True)
     }
     groups: dict[str, list[str]] = {}
     for data_set in data_sets:
@@ -81,8 +81,8 @@ def result(data_sets: Sequence[DataSet], similarities: Similarities) -> dict[str
 
 
 def _require_finite(data_sets: Sequence[DataSet], similarities: Similarities) -> None:
-    for data_set, found in zip(data_sets, similarities, strict=True):
-        for what, values in (("gold score", data_set.scores), ("similarity", found)):
+    for data_set, similarity in zip(data_sets, similarities, strict=True):
+        for what, values in (("gold score", data_set.scores), ("similarity", similarity)):
             if not np.isfinite(values).all():
                 place = int(np.flatnonzero(~np.isfinite(values))[0]) + 1
                 raise InputError(

@@ -88,13 +88,18 @@ def read_collected(path: Path) -> list[DataSet]:
     for row in read_rows(path, StsPairRow):
         pair = (row["score"], row["first"], row["second"])
         rows.setdefault((row["group"], row["data_set"]), []).append(pair)
-    return [data_set(group, name, found) for (group, name), found in rows.items()]
+    return [data_set(group, name, pairs) for (group, name), pairs in rows.items()]
 
 
 def data_set(group: str, name: str, rows: Iterable[tuple[float, str, str]]) -> DataSet:
     """Return a data set of pairs that all have a score."""
     scores, first, second = zip(*rows, strict=True)
     return DataSet(group, name, scores, tuple(zip(first, second, strict=True)), 0)
+
+
+def text_keys(data_sets: Iterable[DataSet]) -> set[int]:
+    """Return the keys of all texts of data sets."""
+    return {key(text) for data_set in data_sets for pair in data_set.pairs for text in pair}
 
 
 def without_tested(
@@ -114,7 +119,7 @@ def without_tested(
         InputError: most of the pairs are tested on.
     """
     barred = {frozenset(map(key, pair)) for sts_set in tested for pair in sts_set.pairs}
-    kept, removed, total = [], 0, 0
+    untested, removed, total = [], 0, 0
     for sts_set in development:
         rows = [
             (score, *pair)
@@ -124,13 +129,13 @@ def without_tested(
         total += len(sts_set.scores)
         removed += len(sts_set.scores) - len(rows)
         if rows:
-            kept.append(data_set(sts_set.group, sts_set.name, rows))
+            untested.append(data_set(sts_set.group, sts_set.name, rows))
     if 2 * removed > total:
         raise InputError(
             f"{where}: {removed} of its {total} pairs are in the data sets that are reported; "
             f"{remedy}"
         )
-    return kept, removed
+    return untested, removed
 
 
 main = command(collect)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.vectors import vectors_of
 from workflow_scripts.core.seeding import fraction, generator
+from workflow_scripts.core.statistics.frequency import most_frequent
 from workflow_scripts.encoding.encoders import ENCODERS
 from workflow_scripts.encoding.parts import Parts, empty_network
 from workflow_scripts.encoding.tokens import Pieces, Tokeniser, Trigrams, Words
@@ -21,7 +22,7 @@ from workflow_scripts.encoding.tokens import Pieces, Tokeniser, Trigrams, Words
 _SPREAD = 0.01
 # Sums depend on the number of threads: one number for every machine.
 _TRAINER_THREADS = 1
-# Pieces are learnt from about so many sentences: the trainer holds them all, 1.2 KB each.
+# Pieces are learnt from about this many sentences: the trainer holds them all, 1.2 KB each.
 PIECE_SENTENCES = 1_000_000
 
 # The tokenisers whose vocabulary is the most frequent tokens of the text.
@@ -38,9 +39,8 @@ def token_kinds(model: dict[str, Any]) -> list[str]:
 def counted_vocabulary(tokens: Iterable[str], least: int, size: int) -> list[str]:
     """Return the most frequent tokens, at most `size`, each seen at least `least` times."""
     counts = Counter(tokens)
-    frequent = [(token, count) for token, count in counts.items() if count >= least]
-    frequent.sort(key=lambda entry: (-entry[1], entry[0]))
-    return [token for token, _ in frequent[:size]]
+    frequent = {token: count for token, count in counts.items() if count >= least}
+    return list(most_frequent(frequent))[:size]
 
 
 def sampled(text: Text, most: int, seed: int) -> Iterator[str]:
@@ -91,23 +91,23 @@ def tokenisers(
     Raises:
         InputError: the text has no token, or the file of vectors is not what it should be.
     """
-    found: dict[str, Tokeniser] = {}
+    by_kind: dict[str, Tokeniser] = {}
     vectors: dict[str, NDArray[np.float32]] = {}
     least, size = model["min_count"], model["vocabulary"]
     for kind in dict.fromkeys(token_kinds(model)):
         if kind == "pieces":
-            found[kind] = train_pieces(sampled(text, PIECE_SENTENCES, seed), size)
+            by_kind[kind] = train_pieces(sampled(text, PIECE_SENTENCES, seed), size)
             continue
-        made = _COUNTED[kind]
-        vocabulary = counted_vocabulary(_split(made.split, text()), least, size)
+        tokeniser = _COUNTED[kind]
+        vocabulary = counted_vocabulary(_split(tokeniser.split, text()), least, size)
         if not vocabulary:
             raise InputError("the training set has no token that is frequent enough to train on")
         if kind == "words" and model["vectors"] is not None:
             vectors, figures["vectors"] = vectors_of(
                 vocabulary, model["vectors"], model["dimension"], size, "model.dimension"
             )
-        found[kind] = made(vocabulary)
-    return found, vectors
+        by_kind[kind] = tokeniser(vocabulary)
+    return by_kind, vectors
 
 
 def _split(split: Callable[[str], Iterator[str]], sentences: Iterable[str]) -> Iterator[str]:
@@ -153,7 +153,7 @@ def initial_model(
         InputError: see `tokenisers`.
     """
     kinds = token_kinds(model)
-    found, vectors = tokenisers(model, text, seed, {} if figures is None else figures)
+    tokenised_by, vectors = tokenisers(model, text, seed, {} if figures is None else figures)
     config = {
         "encoders": model["encoders"],
         "tokens": kinds,
@@ -164,13 +164,13 @@ def initial_model(
     # The initial weights of the encoders proper are drawn by torch.
     random = generator(seed, "embed", "network", repetition)
     torch.manual_seed(int(random.integers(2**63)))
-    network = empty_network(config, found)
+    network = empty_network(config, tokenised_by)
     for index, (weights, kind) in enumerate(zip(network.tables, kinds, strict=True)):
         rows = table(
-            found[kind].vocabulary,
+            tokenised_by[kind].vocabulary,
             model["dimension"],
             vectors if kind == "words" else {},
             generator(seed, "embed", "vectors", repetition, index),
         )
         weights.data.copy_(torch.from_numpy(rows))
-    return Parts(config, found, network)
+    return Parts(config, tokenised_by, network)

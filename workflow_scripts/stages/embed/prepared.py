@@ -97,12 +97,12 @@ def prepare(pairs: Iterable[Pair], tokenisers: dict[str, Tokeniser], folder: Pat
             for _, lengths in ragged.values():
                 whole &= lengths.reshape(-1, 2).min(axis=1) > 0
             left_out += len(chunk) - int(whole.sum())
-            kept = np.repeat(whole, 2)
-            keys = [key(text) for text, good in zip(sentences, kept, strict=True) if good]
+            in_whole_pair = np.repeat(whole, 2)
+            keys = [key(text) for text, good in zip(sentences, in_whole_pair, strict=True) if good]
             np.array(keys, dtype=np.int64).tofile(files["keys"])
             for kind, (ids, lengths) in ragged.items():
-                ids[np.repeat(kept, lengths)].astype(np.int32).tofile(files[f"{kind}.ids"])
-                lengths[kept].astype(np.int32).tofile(files[f"{kind}.lengths"])
+                ids[np.repeat(in_whole_pair, lengths)].astype(np.int32).tofile(files[f"{kind}.ids"])
+                lengths[in_whole_pair].astype(np.int32).tofile(files[f"{kind}.lengths"])
     return left_out
 
 

@@ -119,7 +119,7 @@ class Embed(Stage):
                 **({"tuned": points} if points else {}),
             }
         embedding = self.embeddings[instance]
-        point = any(embedding["training_set"] in each for each in points.values())
+        point = any(embedding["training_set"] in names for names in points.values())
         vectors, by_epoch = embedding["model"]["vectors"], embedding["training"]["development"]
         return {
             "name": instance,

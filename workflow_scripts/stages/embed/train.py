@@ -36,7 +36,7 @@ from workflow_scripts.encoding import parts
 from workflow_scripts.encoding.embedding import UNTRAINED, SentenceEmbeddings, save
 from workflow_scripts.encoding.interface import RECORD
 from workflow_scripts.stages.embed.correlations import result
-from workflow_scripts.stages.embed.evaluation import read_collected, without_tested
+from workflow_scripts.stages.embed.evaluation import read_collected, text_keys, without_tested
 from workflow_scripts.stages.embed.initial import initial_model
 from workflow_scripts.stages.embed.prepared import Pair, key, prepare, read_prepared
 from workflow_scripts.stages.embed.sts import model_similarities
@@ -77,7 +77,10 @@ class Pairs:
 
     def __init__(self, path: Path, tested: list[DataSet], development: list[DataSet]):
         self._path = path
-        self._barred = {"in_development": _keys(development), "in_evaluation": _keys(tested)}
+        self._barred = {
+            "in_development": text_keys(development),
+            "in_evaluation": text_keys(tested),
+        }
         self.rejected: dict[str, int] = {}
 
     def __iter__(self) -> Iterator[Pair]:
@@ -85,16 +88,12 @@ class Pairs:
         self.rejected = dict.fromkeys(self._barred, 0)
         for row in read_rows(self._path, TrainingPairRow, ["reference", "paraphrase"]):
             pair = row["reference"], row["paraphrase"]
-            found = {key(sentence) for sentence in pair}
-            reasons = [reason for reason, barred in self._barred.items() if found & barred]
+            keys = {key(sentence) for sentence in pair}
+            reasons = [reason for reason, barred in self._barred.items() if keys & barred]
             if reasons:
                 self.rejected[reasons[-1]] += 1
             else:
                 yield pair
-
-
-def _keys(data_sets: list[DataSet]) -> set[int]:
-    return {key(text) for each in data_sets for pair in each.pairs for text in pair}
 
 
 def follow_plan(task: Task) -> None:
@@ -150,8 +149,8 @@ def prepare_work(task: Task, pairs: Pairs) -> dict[str, Any]:
                 empty = False
                 yield from pair
             if empty:  # a point that is passed over: its model only has to be one
-                for each in read_collected(task.evaluation):
-                    yield from chain.from_iterable(each.pairs)
+                for data_set in read_collected(task.evaluation):
+                    yield from chain.from_iterable(data_set.pairs)
 
         config, figures = task.config, dict[str, Any]()
         with unchanged(task.inputs):
@@ -216,8 +215,8 @@ def train(task: Task, output: Path, every: float = CHECKPOINT_SECONDS) -> None:
 
         def score(current: parts.Parts) -> float:
             embeddings = SentenceEmbeddings(current, task.device)
-            found = model_similarities(embeddings, development)
-            return result(development, found)["mean"]["pearson"]
+            similarities = model_similarities(embeddings, development)
+            return result(development, similarities)["mean"]["pearson"]
 
         history: list[dict[str, Any]] = []
         if not config.get("tuned", False) or counts["rows_in"] > sum(counts["rejected"].values()):

@@ -90,7 +90,7 @@ class MegaBatch:
         self._starts = [np.cumsum(lengths) - lengths for _, lengths in self.tokens]
         own, partner = data.keys[sentences], data.keys[sentences ^ 1]
         reference = data.keys[sentences & ~1]
-        self.keys = Keys(*(torch.from_numpy(each).to(device) for each in (own, partner, reference)))
+        self.keys = Keys(*(torch.from_numpy(keys).to(device) for keys in (own, partner, reference)))
 
     def of(self, sentences: NDArray[np.int64]) -> list[Ragged]:
         """Return the tokens of some of its sentences, of each encoder."""
@@ -271,10 +271,10 @@ class Training(TrainingLoop[NDArray[np.int64]]):
         )
         loss.backward()
         self.updates += 1
-        for number, (touched, given) in enumerate(zip(rows, gathered, strict=True)):
-            gradient = given.grad
+        for number, (touched, leaf) in enumerate(zip(rows, gathered, strict=True)):
+            gradient = leaf.grad
             if self._settings["l2_vectors"]:
-                pull = given.detach() - self._anchors[number][touched]
+                pull = leaf.detach() - self._anchors[number][touched]
                 gradient = gradient.add(pull, alpha=self._settings["l2_vectors"])
             self._lazy[number].step(touched, gradient, self.updates)
         if self._adam:

@@ -43,9 +43,9 @@ def _encoder_problems(name: str, config: Config) -> Iterator[str]:
         ("training_set", block["training_set"]),
         ("embedding.training_set", block["embedding"]["training_set"]),
     ):
-        if found := list(unknown_names(f"{where}.{key}", [entry], "training_sets", config)):
+        if unknown := list(unknown_names(f"{where}.{key}", [entry], "training_sets", config)):
             known = False
-            yield from found
+            yield from unknown
         elif axes(filled(config["training_sets"][entry], "training_set")["grid"]):
             yield (
                 f"{where}.{key}: training_sets.{entry} has a grid, which makes it several; name "

@@ -33,14 +33,14 @@ def publish(
         work: a folder for the files meanwhile.
         output: the folder.
     """
-    made = work / "model"
-    shutil.rmtree(made, ignore_errors=True)
-    made.mkdir(parents=True)
-    with explained(made):
-        files = save(model.to("cpu"), tokenizer, made)
-    names = [file.relative_to(made) for file in files]
+    folder = work / "model"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with explained(folder):
+        files = save(model.to("cpu"), tokenizer, folder)
+    names = [file.relative_to(folder) for file in files]
     for name in names:
-        copy_file(made / name, output / name)
+        copy_file(folder / name, output / name)
     write_json(output / METRICS, metrics)
     read, rejected = rows
     write_record(
@@ -51,5 +51,5 @@ def publish(
         files=[output / METRICS, *(output / name for name in names)],
     )
     # What is published needs no checkpoint, which is as large as the model three times.
-    shutil.rmtree(made)
+    shutil.rmtree(folder)
     (work / CHECKPOINT).unlink(missing_ok=True)

@@ -99,9 +99,9 @@ def graph_of(rows: Iterable[tuple[str, str]], barred: set[int], rejected: Counte
         edges.append((places[one], places[other]))
     groups = _groups(np.array(links, np.int64).reshape(-1, 2), len(numbers))
     # Dense numbers of the groups of what is left.
-    kept = groups[[numbers[number] for number in places]]
-    _, kept = np.unique(kept, return_inverse=True)
-    return Graph(texts, np.array(edges, np.int64).reshape(-1, 2), kept.astype(np.int64))
+    of_kept = groups[[numbers[number] for number in places]]
+    _, of_kept = np.unique(of_kept, return_inverse=True)
+    return Graph(texts, np.array(edges, np.int64).reshape(-1, 2), of_kept.astype(np.int64))
 
 
 def _groups(links: NDArray[np.int64], size: int) -> NDArray[np.int64]:

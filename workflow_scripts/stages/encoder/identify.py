@@ -21,8 +21,8 @@ from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.training.loop import CHECKPOINT_SECONDS
 from workflow_scripts.encoding.encoder_tokens import Tokens, tokenised
 from workflow_scripts.encoding.interface import RECORD as MODEL
+from workflow_scripts.encoding.model_outputs import probabilities
 from workflow_scripts.encoding.pretrained import file_hashes, longest, open_model, open_tokenizer
-from workflow_scripts.encoding.probabilities import probabilities
 from workflow_scripts.encoding.sentence_vectors import encoder_folder
 from workflow_scripts.stages.encoder.finished_encoder import (
     CHECKPOINT,
@@ -168,7 +168,7 @@ def tuned(
     )
     fitting.run(checkpoint, every)
     metrics = {
-        "weights": sum(each.numel() for each in model.parameters()),
+        "weights": sum(weights.numel() for weights in model.parameters()),
         "pairs": len(learnt.labels),
         "cut": int((learnt.tokens.lengths >= most).sum()),
         "updates": fitting.updates,

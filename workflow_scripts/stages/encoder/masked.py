@@ -234,7 +234,7 @@ def trained(
     )
     fitting.run(checkpoint, every)
     metrics = {
-        "weights": sum(each.numel() for each in model.parameters()),
+        "weights": sum(weights.numel() for weights in model.parameters()),
         "vocabulary": len(tokenizer),
         "sentences": len(sentences.train),
         "tokens": int(tokens.lengths.sum()),
@@ -306,9 +306,9 @@ def train_masked(
         files = {str(path): sha256(path) for path in read}
         plan = {"config": config, "files": files, "device": where}
         with locked(work):
-            found = trained(sentences, plan, work / CHECKPOINT, checkpoint_seconds)
+            model_and_metrics = trained(sentences, plan, work / CHECKPOINT, checkpoint_seconds)
             rows = len(sentences.train) + sum(rejected.values())
-            publish(*found, (rows, dict(rejected)), work, output)
+            publish(*model_and_metrics, (rows, dict(rejected)), work, output)
 
 
 main = command(train_masked)

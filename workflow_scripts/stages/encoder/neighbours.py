@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from workflow_scripts.core.seeding import generator
 
 Vectors = NDArray[np.float32]
-# So many sentences and fewer are compared with all others.
+# Up to this many sentences are compared with all others.
 EXACT = 20_000
 # Cells for n sentences: this times the root of n. The centres are found on a sample.
 _CELLS = 2.0
@@ -25,7 +25,7 @@ _CHUNK = 1024
 _ADDED = 65536
 # Numbers of vectors that are read at once to put in order what was found: 256 MB.
 _GATHERED = 2**26
-# An inverted file is asked for so many more than wanted, since a byte for a number is coarse.
+# An inverted file is asked for this many more than wanted: a byte for a number is coarse.
 _SPARE = 8
 NONE = -1
 
@@ -95,7 +95,7 @@ class Inverted:
 
 
 def search(vectors: Vectors, settings: dict[str, Any], seed: int) -> Exact | Inverted:
-    """Return the search that suits so many vectors.
+    """Return the search that suits the number of vectors.
 
     Args:
         vectors: of length 1, shape (sentences, size).

@@ -21,8 +21,8 @@ def encoders(run: FinishedRun) -> dict[str, Any]:
         "scratch": {
             name: metrics_of(run, f"{name}-scratch") for name in names if f"{name}-scratch" in every
         },
-        "mined": {name: each["parts"]["pairs"]["extra"] for name, each in pairs.items()},
-        "training_sets": {name: _training_set(each) for name, each in pairs.items()},
+        "mined": {name: manifest["parts"]["pairs"]["extra"] for name, manifest in pairs.items()},
+        "training_sets": {name: _training_set(manifest) for name, manifest in pairs.items()},
     }
 
 

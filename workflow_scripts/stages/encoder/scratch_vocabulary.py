@@ -52,7 +52,7 @@ def tokenizer_of(sentences: list[str], size: int, lowercase: bool) -> Any:
     model = sentencepiece.SentencePieceProcessor(
         model_proto=_learnt(map(normalizer.normalize_str, sentences), sentences, size, normalizer)
     )
-    pieces = [(each, 0.0) for each in _SPECIAL.values()]
+    pieces = [(token, 0.0) for token in _SPECIAL.values()]
     pieces += [
         (model.id_to_piece(number), model.get_score(number))
         for number in range(_CONTROLS, model.get_piece_size())

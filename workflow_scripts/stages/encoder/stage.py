@@ -298,14 +298,14 @@ class Encoder(Stage):
         """Return the job that tunes one state of an encoder on one task, with one seed."""
         instance = f"{at.encoder}{TASKS}"
         tuned, *scratch = self.reads(instance)
-        made = [tuned] if at.encoder_state == TUNED_STATE else scratch
+        units = [tuned] if at.encoder_state == TUNED_STATE else scratch
         return Job(
             "encoder.tasks.tuning",
             instance,
-            awaits=[self.file(unit, "model.json") for unit in made],
+            awaits=[self.file(unit, "model.json") for unit in units],
             users=[*self._base_users(at.encoder), *self.task_files()[at.encoder_task]],
             options={
-                "encoder": self._folder_of(made),
+                "encoder": self._folder_of(units),
                 "task": at.encoder_task,
                 "data": self._task_folders()[at.encoder_task],
                 "seed": at.encoder_seed,

@@ -22,7 +22,7 @@ from workflow_scripts.encoding.model_outputs import Inputs, Items, computed_in, 
 
 # Batches whose items are sorted by length together: little padding, and still a random order.
 _POOL = 50
-# The history has the mean loss so many times in an epoch.
+# How many times in an epoch the history has the mean loss.
 _POINTS = 10
 
 # Gets a purpose and numbers; returns the generator of that item.
@@ -139,8 +139,8 @@ class Fitting(EpochLoop[Items]):
 
     def _loss_of_items(self, items: Items) -> Tensor:
         inputs = self._inputs(items, self.updates // self._per_epoch)
-        given = {name: value.to(self.device) for name, value in inputs.items()}
+        tensors = {name: value.to(self.device) for name, value in inputs.items()}
         # Dropout draws from torch's own generator.
         torch.manual_seed(int(self._random("dropout", self.updates).integers(2**63)))
         with computed_in(self._settings["precision"], self.device):
-            return self._loss(self.network, given)
+            return self._loss(self.network, tensors)

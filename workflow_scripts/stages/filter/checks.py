@@ -166,11 +166,11 @@ def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> 
             meant = suggestion(corpus, paraphrased)
             yield f"{where}.corpora: references of '{corpus}' are not paraphrased{meant}"
     ranges = list(block["bounds"].items())
-    points = {column: bounds_of(many) for column, many in grid["bounds"].items()}
-    ranges += [(column, each) for column, many in points.items() for each in many]
+    points = {column: bounds_of(bounds) for column, bounds in grid["bounds"].items()}
+    ranges += [(column, point) for column, of_column in points.items() for point in of_column]
     known = [*PAIR_COLUMNS, *config["columns"]]
     for column in dict.fromkeys(
-        [*(each for each, _ in ranges), *([folds["column"]] if folds else [])]
+        [*(column for column, _ in ranges), *([folds["column"]] if folds else [])]
     ):
         if column not in known:
             yield f"{where}: '{column}' is no column of pairs{suggestion(column, known)}"
@@ -194,10 +194,10 @@ def _fold_problems(where: str, folds: dict[str, Any] | None, grid: dict[str, Any
         if "keep" in grid:
             yield f"{where}.grid.keep: it needs folds"
         return
-    kept = [folds["keep"]] if "keep" in folds else []
-    kept += grid.get("keep", [])
-    if not kept:
+    choices = [folds["keep"]] if "keep" in folds else []
+    choices += grid.get("keep", [])
+    if not choices:
         yield f"{where}.folds: key 'keep' is missing"
-    for fold in {fold for each in kept for fold in each}:
+    for fold in {fold for choice in choices for fold in choice}:
         if fold > folds["of"]:
             yield f"{where}: folds.keep: {fold} is more than folds.of ({folds['of']})"

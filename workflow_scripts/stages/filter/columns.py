@@ -43,10 +43,10 @@ class Counter:
         encoded = references.dictionary_encode()
         different, chosen = len(encoded.dictionary), encoded.indices.to_numpy().astype(np.int64)
         kinds = self._lexicon.tokens(pa.concat_arrays([encoded.dictionary, paraphrases]))
-        firsts = (each.run(slice(None, different)) for each in kinds)
+        firsts = (kind.run(slice(None, different)) for kind in kinds)
         if different < len(references):
-            firsts = (each.take(chosen) for each in firsts)
-        seconds = (each.run(slice(different, None)) for each in kinds)
+            firsts = (tokens.take(chosen) for tokens in firsts)
+        seconds = (kind.run(slice(different, None)) for kind in kinds)
         words, tokens = zip(firsts, seconds, strict=True)
         return words, tokens
 
@@ -77,15 +77,15 @@ def pair_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, pa.Arr
         owners = pa.array(np.repeat(np.arange(len(batch)), lists.value_lengths().to_numpy()))
         paraphrases = lists.flatten()
         for start in range(0, len(paraphrases), BATCH):
-            some, owner = paraphrases.slice(start, BATCH), owners.slice(start, BATCH)
+            chunk, owner = paraphrases.slice(start, BATCH), owners.slice(start, BATCH)
             yield {
                 "id": batch.column("id").take(owner),
                 "reference": batch.column("reference").take(owner),
-                "paraphrase": some.field("text"),
-                "rank": some.field("rank"),
-                "translation_cost": some.field("forward_nll"),
-                "backward_nll": some.field("backward_nll"),
-                "sum": some.field("sum"),
+                "paraphrase": chunk.field("text"),
+                "rank": chunk.field("rank"),
+                "translation_cost": chunk.field("forward_nll"),
+                "backward_nll": chunk.field("backward_nll"),
+                "sum": chunk.field("sum"),
             }
 
 

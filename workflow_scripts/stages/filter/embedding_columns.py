@@ -76,17 +76,17 @@ def _steps(column: str, config: dict[str, Any]) -> list[Step]:
 
 
 def _circle(column: str, config: dict[str, Any]) -> dict[str, Step]:
-    """Return a shortest way from a column to itself: of each column how it needs the next."""
+    """Return a shortest circle of a column: how each column on it needs the next one."""
     ways: list[tuple[str, dict[str, Step]]] = [(column, {})]
     seen = set()
     for last, way in ways:  # grows meanwhile
         for step in _steps(last, config):
-            for each in entry_columns(config["training_sets"].get(step.entry, {})):
-                if each == column:
+            for needed in entry_columns(config["training_sets"].get(step.entry, {})):
+                if needed == column:
                     return {**way, last: step}
-                if each not in seen:
-                    seen.add(each)
-                    ways.append((each, {**way, last: step}))
+                if needed not in seen:
+                    seen.add(needed)
+                    ways.append((needed, {**way, last: step}))
     return {}
 
 

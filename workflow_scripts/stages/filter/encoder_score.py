@@ -17,8 +17,8 @@ from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.encoding.encoder_tokens import tokenised
 from workflow_scripts.encoding.interface import RECORD
+from workflow_scripts.encoding.model_outputs import probabilities
 from workflow_scripts.encoding.pretrained import open_model, open_tokenizer
-from workflow_scripts.encoding.probabilities import probabilities
 from workflow_scripts.stages.filter.values import write_values
 
 # Pairs that are sorted by length together, and those that the encoder reads at once.

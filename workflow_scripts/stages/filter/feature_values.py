@@ -71,12 +71,12 @@ def stream_feature(
 
     def values(batch: pa.RecordBatch) -> Numbers:
         try:
-            some = pairs_of(batch, feature.columns, references)
+            batch_pairs = pairs_of(batch, feature.columns, references)
         except KeyError as error:
             raise InputError(
                 f"{scores} has no reference {error.args[0]}; {remedy(Path(str(scores)))}"
             ) from error
-        return feature.compute(some, models)
+        return feature.compute(batch_pairs, models)
 
     texts = ["reference", "paraphrase"]
     columns = [*texts, *(_NLLS[name] for name in feature.columns if name in _NLLS)]

@@ -33,20 +33,20 @@ class Folds:
         self._last = np.array(empty + order_statistics(values, ranks), np.float32)
         self._cuts = np.unique(self._last[len(empty) :])
         self._below = np.zeros(len(self._cuts), np.int64)
-        for some in values():
-            self._below += np.count_nonzero(some < self._cuts[:, None], axis=1)
+        for chunk in values():
+            self._below += np.count_nonzero(chunk < self._cuts[:, None], axis=1)
 
     def stream(self) -> FoldsOf:
         """Return a function that gives the folds, from 1, of the stream's next numbers."""
         ranks = self._below.copy()  # of the last number seen that equals the cut
 
         def folds(values: NDArray[np.float32]) -> NDArray[np.int64]:
-            found = np.searchsorted(self._last, values) + 1
+            numbers = np.searchsorted(self._last, values) + 1
             for index, cut in enumerate(self._cuts):
                 equal = np.flatnonzero(values == cut)
                 places = ranks[index] + 1 + np.arange(len(equal))
-                found[equal] = np.searchsorted(self._last_ranks, places) + 1
+                numbers[equal] = np.searchsorted(self._last_ranks, places) + 1
                 ranks[index] += len(equal)
-            return found
+            return numbers
 
         return folds

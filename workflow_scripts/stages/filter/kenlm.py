@@ -104,5 +104,5 @@ class LanguageModel:
 
     def _per_word(self, sentences: Sequence[str]) -> NDArray[np.float64]:
         """Return the mean logarithm to base 10, shape (sentences,)."""
-        split = map(self._split, sentences)
-        return np.array([self._model.score(" ".join(each)) / (len(each) + 1) for each in split])
+        score, split = self._model.score, map(self._split, sentences)
+        return np.array([score(" ".join(tokens)) / (len(tokens) + 1) for tokens in split])

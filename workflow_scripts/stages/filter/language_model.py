@@ -68,15 +68,15 @@ def train(config: dict[str, Any], folder: Path, shards: int, sample: Path, outpu
     rejected: Counter[str] = Counter()
     split = TOKENISERS[config.get("punctuation", DROPPED)]
     read = progress(pairs, rows, "language model")
-    kept = apart(read, config["corpora"], sampled, rejected, split)
-    first = next(kept, None)
+    sentences = apart(read, config["corpora"], sampled, rejected, split)
+    first = next(sentences, None)
     if first is None:
         raise InputError(
             f"no reference of {', '.join(config['corpora'])} is left for the language model: all "
             "are paraphrased; lower generate.limit, or name a corpus in its corpora that is not "
             "among generate.corpora"
         )
-    count = estimate(chain([first], kept), config["order"], output)
+    count = estimate(chain([first], sentences), config["order"], output)
     write_record(output.with_name(RECORD), rows, count, rejected, files=[output])
 
 

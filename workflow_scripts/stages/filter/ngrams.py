@@ -9,7 +9,7 @@ from workflow_scripts.stages.filter.token_numbers import Tokens
 
 ORDERS = 4
 _BITS = 63  # of a non-negative int64
-_RUN = 1024  # pairs that seldom have too many different words for so many bits
+_RUN = 1024  # pairs that seldom have too many different words for these bits
 
 Integers = NDArray[np.int64]
 

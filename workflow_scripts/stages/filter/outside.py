@@ -83,9 +83,9 @@ def write_outside(
     def with_columns(lines: Iterator[Pair | Rejected]) -> Iterator[pa.RecordBatch]:
         pairs = good(lines)
         any_pair = False
-        while some := list(islice(pairs, BATCH)):
+        while chunk := list(islice(pairs, BATCH)):
             any_pair = True
-            yield batch_of(name, some, counter)
+            yield batch_of(name, chunk, counter)
         if not any_pair:
             why = ", ".join(f"{count} {reason}" for reason, count in tally.rejected.items())
             raise InputError(

@@ -67,7 +67,7 @@ def _numbers(column: pa.Array) -> NDArray[np.float32]:
 def verified_values(folders: dict[str, Path], shards: int) -> dict[str, list[Path]]:
     """Return the shards of each column that a model computed, after verifying them."""
     paths = {column: shard_paths(folder, shards) for column, folder in folders.items()}
-    for path in (each for many in paths.values() for each in many):
+    for path in (path for of_column in paths.values() for path in of_column):
         verify(path)
     return paths
 

@@ -14,14 +14,14 @@ def whole_references(batches: Iterable[Pairs]) -> Iterator[Pairs]:
     """Yield the same pairs in batches; all pairs of a reference are in one of them."""
     held: Pairs | None = None
     for batch in batches:
-        some = batch if held is None else _joined(held, batch)
-        ids = some.texts.column("id")
+        joined = batch if held is None else _joined(held, batch)
+        ids = joined.texts.column("id")
         if not len(ids):
             continue
         cut = pc.index(ids, ids[-1]).as_py()
         if cut:
-            yield _part(some, slice(None, cut))
-        held = _part(some, slice(cut, None))
+            yield _part(joined, slice(None, cut))
+        held = _part(joined, slice(cut, None))
     if held is not None:
         yield held
 

@@ -66,12 +66,12 @@ def last_distinct(places: Iterable[Place], limit: int) -> Place:
     Returns:
         The last of all if there are fewer; `NOWHERE` if there is none.
     """
-    kept: set[Place] = set()
+    least: set[Place] = set()
     last: Place | None = None
     for here in places:
         if last is None or here < last:
-            kept.add(here)
-        if len(kept) >= 2 * limit:
-            kept = set(heapq.nsmallest(limit, kept))
-            last = max(kept)
-    return max(heapq.nsmallest(limit, kept), default=NOWHERE)
+            least.add(here)
+        if len(least) >= 2 * limit:
+            least = set(heapq.nsmallest(limit, least))
+            last = max(least)
+    return max(heapq.nsmallest(limit, least), default=NOWHERE)

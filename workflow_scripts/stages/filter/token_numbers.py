@@ -16,7 +16,7 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from workflow_scripts.core.text.word_tokens import DROPPED, TOKENISERS, TOKENS
 
-# Beyond so many strings a lexicon starts anew; memory stays flat.
+# Beyond this many strings a lexicon starts anew; memory stays flat.
 CAPACITY = 500_000
 
 

@@ -211,8 +211,8 @@ def train_point(
         sentences = [*(reference for reference, _ in batch), *(other for _, other in batch)]
         labels = (torch.arange(len(sentences)) < len(batch)).float()
         logits = network(*classifier.batch(sentences))
-        found = binary_cross_entropy_with_logits(logits, labels)
-        return found + l2 * network.embedding.weight.square().sum() if l2 else found
+        entropy = binary_cross_entropy_with_logits(logits, labels)
+        return entropy + l2 * network.embedding.weight.square().sum() if l2 else entropy
 
     def measure() -> dict[str, float]:
         epochs.append({"epoch": len(epochs) + 1, **accuracy(classifier, validation)})
@@ -237,14 +237,14 @@ def train_point(
 def train(examples: Split, config: dict[str, Any]) -> tuple[Classifier, dict[str, Any]]:
     """Return the classifier that is best on the validation examples, and its metrics.
 
-    It is the best of all epochs, and of all points of the grid; of equal ones the first. References
-    are the positive class. The same examples and config give the same weights.
+    It is the best of all epochs and of all points of the grid; the first one if several are equal.
+    References are the positive class. The same examples and config give the same weights.
     """
     sentences = (
         side
         for example in examples.training
-        for each in example.paraphrases
-        for side in (example.reference, each)
+        for paraphrase in example.paraphrases
+        for side in (example.reference, paraphrase)
     )
     vocabulary = frequent_words(sentences, config["vocabulary"])
     vectors: dict[str, NDArray[np.float32]] = {}
@@ -259,7 +259,7 @@ def train(examples: Split, config: dict[str, Any]) -> tuple[Classifier, dict[str
         train_point(examples, validation, vocabulary, vectors, config, *point) for point in points
     ]
     # Of several that are equally good, max takes the first.
-    number = max(range(len(trained)), key=lambda each: trained[each].best["accuracy"])
+    number = max(range(len(trained)), key=lambda index: trained[index].best["accuracy"])
     best, (negatives, l2) = trained[number], points[number]
     metrics: dict[str, Any] = {
         "training_pairs": len(examples.training),
@@ -272,8 +272,8 @@ def train(examples: Split, config: dict[str, Any]) -> tuple[Classifier, dict[str
         metrics["vectors"] = len(vectors)
     if config.get("negatives") or config.get("l2"):
         grid = [
-            {"negatives": point[0], "l2": point[1], "validation": each.best}
-            for point, each in zip(points, trained, strict=True)
+            {"negatives": point[0], "l2": point[1], "validation": outcome.best}
+            for point, outcome in zip(points, trained, strict=True)
         ]
         metrics |= {"negatives": negatives, "l2": l2, "grid": grid}
     if examples.test:

@@ -45,8 +45,8 @@ WORDS = ("reference_words", "paraphrase_words")
 Passes = Callable[[], Iterable[Pairs]]
 
 
-def bounded(columns: Columns, bounds: dict[str, Any], kept: Mask, rejected: Counter[str]) -> None:
-    """Drop the pairs of `kept` that are not within all bounds, and count them in `rejected`.
+def bounded(columns: Columns, bounds: dict[str, Any], mask: Mask, rejected: Counter[str]) -> None:
+    """Drop the pairs of `mask` that are not within all bounds, and count them in `rejected`.
 
     A pair counts for the first column, in the order of `bounds`, whose bounds it does not meet. A
     pair without a value in a column does not meet its bounds.
@@ -57,8 +57,8 @@ def bounded(columns: Columns, bounds: dict[str, Any], kept: Mask, rejected: Coun
         # Compared as the float32 numbers that the columns hold: 0.7 is within [0, 0.7].
         within &= low is None or values >= np.float32(low)
         within &= high is None or values <= np.float32(high)
-        rejected[column] += int(np.count_nonzero(kept & ~within))
-        kept &= within
+        rejected[column] += int(np.count_nonzero(mask & ~within))
+        mask &= within
 
 
 def require_values(passes: Passes, columns: Iterable[str]) -> None:
@@ -124,7 +124,7 @@ class TrainingSet:
         else:
             self._before |= settings["bounds"]
         self._before, self._after = (
-            dict(sorted(each.items())) for each in (self._before, self._after)
+            dict(sorted(bounds.items())) for bounds in (self._before, self._after)
         )
         corpora = settings.get("corpora")
         self._corpora = None if corpora is None else pa.array(corpora)
@@ -147,14 +147,14 @@ class TrainingSet:
 
     def _first(self, pairs: Pairs, rejected: Counter[str]) -> Mask:
         """Return which pairs are of the corpora, and within the bounds that come before folds."""
-        kept = np.ones(len(pairs.texts), bool)
+        mask = np.ones(len(pairs.texts), bool)
         if self._corpora is not None:
             # An id is that of the corpus, a colon, and the place in it.
             names = pc.list_element(pc.split_pattern(pairs.texts.column("id"), ":"), 0)
-            kept = pc.is_in(names, self._corpora).to_numpy(zero_copy_only=False)
-            rejected[OTHER_CORPUS] = int(np.count_nonzero(~kept))
-        bounded(pairs.columns, self._before, kept, rejected)
-        return kept
+            mask = pc.is_in(names, self._corpora).to_numpy(zero_copy_only=False)
+            rejected[OTHER_CORPUS] = int(np.count_nonzero(~mask))
+        bounded(pairs.columns, self._before, mask, rejected)
+        return mask
 
     def _places(self, weigh: bool) -> Iterator[tuple[Place, int]]:
         for pairs, chosen, _ in self._candidates(self._passes()):
@@ -173,38 +173,38 @@ class TrainingSet:
     def _candidates(self, pairs: Iterable[Pairs]) -> Iterator[Chosen]:
         """Yield what bounds, folds and ranks leave for the sample."""
         fold_of = self._folds.stream() if self._folds else None
-        for some in whole_references(pairs) if self._ranks else pairs:
+        for batch in whole_references(pairs) if self._ranks else pairs:
             rejected = Counter[str]()
-            kept = self._first(some, rejected)
+            mask = self._first(batch, rejected)
             if fold_of:
-                ranked = np.flatnonzero(kept)
-                values = some.columns[self._settings["folds"]["column"]][ranked]
+                ranked = np.flatnonzero(mask)
+                values = batch.columns[self._settings["folds"]["column"]][ranked]
                 inside = np.isin(fold_of(values), self._settings["folds"]["keep"])
-                kept[ranked[~inside]] = False
+                mask[ranked[~inside]] = False
                 rejected[OUT_OF_FOLD] = int(np.count_nonzero(~inside))
-            bounded(some.columns, self._after, kept, rejected)
-            rows = np.flatnonzero(kept)
+            bounded(batch.columns, self._after, mask, rejected)
+            rows = np.flatnonzero(mask)
             if not self._ranks:
-                yield Chosen(some, rows[:, None], rejected)
+                yield Chosen(batch, rows[:, None], rejected)
                 continue
-            chosen = at_ranks(some.texts.column("id"), rows, self._ranks)
+            chosen = at_ranks(batch.texts.column("id"), rows, self._ranks)
             if len(self._ranks) > 1:
                 alone = chosen[:, 0] == chosen[:, 1]
                 rejected[ALONE] = int(np.count_nonzero(alone))
                 chosen = chosen[~alone]
             rejected[OTHER_RANK] = len(rows) - len(chosen) - rejected[ALONE]
-            yield Chosen(some, chosen, rejected)
+            yield Chosen(batch, chosen, rejected)
 
     def choose(self, pairs: Iterable[Pairs]) -> Iterator[Chosen]:
         """Yield what is chosen in one more pass."""
-        for some, rows, rejected in self._candidates(pairs):
+        for batch, rows, rejected in self._candidates(pairs):
             if not self._last:
-                yield Chosen(some, rows, rejected)
+                yield Chosen(batch, rows, rejected)
                 continue
             last = min(self._last)
-            drawn = np.array([self._place(some, each[0]) <= last for each in rows], bool)
+            drawn = np.array([self._place(batch, row[0]) <= last for row in rows], bool)
             rejected[NOT_DRAWN] = int(np.count_nonzero(~drawn))
-            yield Chosen(some, rows[drawn], rejected)
+            yield Chosen(batch, rows[drawn], rejected)
 
 
 def training_pairs(texts: pa.RecordBatch, rows: NDArray[np.int64]) -> pa.RecordBatch:
@@ -255,12 +255,12 @@ def write_training_set(
     tally = Tally()
 
     def within(pairs: Iterator[Pairs]) -> Iterator[pa.RecordBatch]:
-        for some, rows, why in chosen.choose(pairs):
+        for batch, rows, why in chosen.choose(pairs):
             tally.rejected += why
-            yield training_pairs(some.texts, rows)
+            yield training_pairs(batch.texts, rows)
 
     write_shard(
-        Stream(pairs, rows, lambda some: len(some.texts)),
+        Stream(pairs, rows, lambda batch: len(batch.texts)),
         within,
         output,
         TrainingPairRow,

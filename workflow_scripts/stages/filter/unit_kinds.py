@@ -155,7 +155,7 @@ class ClassifierColumn(ModelColumn):
     def settings(self) -> dict[str, Any]:
         vectors = self._vectors()
         return {
-            **{key: each for key, each in self.block.items() if key != "vectors"},
+            **{key: value for key, value in self.block.items() if key != "vectors"},
             **({"vectors": vectors[0]} if vectors else {}),
             "seed": self.config["seed"],
             **selection.punctuation(self.config),

@@ -25,16 +25,7 @@ def write_values(
     batch_size: int = BATCH,
     extra: dict[str, Any] | None = None,
 ) -> None:
-    """Stream a `pair_columns` shard into a `pair_values` shard, by the texts alone.
-
-    Args:
-        input_path: the pairs, which are verified.
-        output: the shard of values; NaN becomes null.
-        values: computes those of some pairs.
-        desc: of the progress.
-        batch_size: pairs in one call of `values`.
-        extra: more figures of the record.
-    """
+    """Stream a shard as `column_values` does, whose `values` get the texts alone."""
     sides = ["reference", "paraphrase"]
 
     def of_texts(batch: pa.RecordBatch) -> NDArray[Any]:

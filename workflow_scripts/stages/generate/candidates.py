@@ -18,17 +18,23 @@ from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify
 from workflow_scripts.core.files.model_folder import model_files
-from workflow_scripts.core.files.rows import CandidatesRow, GeneratedCandidate, ReferenceRow, Side
+from workflow_scripts.core.files.rows import (
+    CandidatesRow,
+    GeneratedCandidate,
+    PairRow,
+    ReferenceRow,
+    Side,
+)
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SEARCHED_ROWS
 from workflow_scripts.nmt.positive import resolve
 from workflow_scripts.nmt.vocabulary import BOS, EOS, Vocabulary
+from workflow_scripts.plan.catalogues.rewriters import TEST, reference_id
 from workflow_scripts.stages.generate.constraint_words import words_of
 from workflow_scripts.stages.generate.constraints import ConstraintSet, blocked_words
 from workflow_scripts.stages.generate.decoding import Decoding, Request, decode
-from workflow_scripts.stages.generate.held_out import held_out_references
 from workflow_scripts.stages.generate.variants import SetMaker, set_maker
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
@@ -150,10 +156,10 @@ def assemble(
         }
     )
     for number, (constraints, place) in enumerate(zip(job.sets, job.places, strict=True)):
-        found = decodings[place]
-        counts["unfinished"] += found.unfinished
-        counts["unmet"] += found.unmet
-        for index, (output, nll) in enumerate(zip(found.outputs, found.nlls, strict=True)):
+        decoding = decodings[place]
+        counts["unfinished"] += decoding.unfinished
+        counts["unmet"] += decoding.unmet
+        for index, (output, nll) in enumerate(zip(decoding.outputs, decoding.nlls, strict=True)):
             check(output, job.requests[place], vocabulary)
             text = segmenter.text(vocabulary.pieces(output))
             if not text:
@@ -232,8 +238,8 @@ def generate(
             yield from job.requests
 
     decodings = decode(model, requests(), search, config["seed"], batch_rows)
-    for job, found in with_results(pending, decodings):
-        yield assemble(job, found, vocabulary, reference_segmenter, system)
+    for job, of_job in with_results(pending, decodings):
+        yield assemble(job, of_job, vocabulary, reference_segmenter, system)
 
 
 def with_results(
@@ -250,6 +256,19 @@ def with_results(
         yield job, [first, *islice(decodings, len(job.requests) - 1)]
     while pending:
         yield pending.popleft(), []
+
+
+def held_out_references(shards: list[Path]) -> set[str]:
+    """Return the ids of the references of the split `test`, which a rewriter did not learn from.
+
+    Args:
+        shards: of the rewriter's pairs.
+
+    Raises:
+        InputError: a shard is missing, or is not what its stage wrote.
+    """
+    rows = Input(shards, PairRow).rows(["id", "corpus"]).items
+    return {reference_id(row["id"]) for row in rows if row["corpus"] == TEST}
 
 
 def generate_shard(
@@ -274,9 +293,9 @@ def generate_shard(
     all its samples count as unfinished. `inputs` are the hashes of the user's files that are
     read at the start.
 
-    With `held_out`, a folder with so many shards of a rewriter's pairs, only the references
-    that judge the rewriter give a row, and the ids of these are in memory. The others are
-    counted as rejected.
+    With `held_out`, a folder with `held_out_shards` shards of a rewriter's pairs, only the
+    references that judge the rewriter give a row, and the ids of these are in memory. The others
+    are counted as rejected.
     """
     torch.set_num_threads(threads)
     pairs = Input(references, ReferenceRow).rows()
@@ -309,7 +328,7 @@ def generate_shard(
             total.update(counts)
             if variants:
                 # For them this reference has no word.
-                total["skipped"] += variants - len({each["variant"] for each in row["sets"]})
+                total["skipped"] += variants - len({entry["variant"] for entry in row["sets"]})
 
     write_shard(
         pairs,

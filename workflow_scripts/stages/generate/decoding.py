@@ -57,7 +57,10 @@ def decode(
     if search["method"] == "sample":
         samples = sample(
             model,
-            (SampleRequest(each.id, each.set, each.source, each.avoid) for each in requests),
+            (
+                SampleRequest(request.id, request.set, request.source, request.avoid)
+                for request in requests
+            ),
             samples=search["samples"],
             seed=seed,
             k=search["k"],
@@ -73,12 +76,12 @@ def decode(
         beams = translate(
             model,
             (
-                BeamRequest(each.source, each.wanted, each.avoid, whole_words=True)
-                for each in requests
+                BeamRequest(request.source, request.wanted, request.avoid, whole_words=True)
+                for request in requests
             ),
             beam_size=search["beam_size"],
             nbest=search["nbest"],
             batch_rows=batch_rows,
         )
-        for found in beams:
-            yield Decoding(found.outputs, found.nlls, int(not found.outputs), len(found.unmet))
+        for beam in beams:
+            yield Decoding(beam.outputs, beam.nlls, int(not beam.outputs), len(beam.unmet))

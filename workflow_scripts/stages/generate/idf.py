@@ -129,13 +129,13 @@ def read_idf(path: Path, config: dict[str, Any]) -> dict[str, float]:
     """
     total = verify(path)["rows_out"]
     (lower, upper), exempt = config["bounds"], set(config["exempt"])
-    found = {}
+    by_word = {}
     for row in read_rows(path, DocumentFrequencyRow):
         word, count = row["word"], row["references"]
         idf = math.log2(total / count)
         if count >= config["min_references"] and (lower <= idf or word in exempt) and idf <= upper:
-            found[word] = idf
-    return found
+            by_word[word] = idf
+    return by_word
 
 
 main = command(count_shards)

@@ -43,9 +43,9 @@ def _forms(word: str, tag: str | None) -> set[str]:
     lemmas = getAllLemmas(word, upos=tag)
     return {
         form
-        for each, found in lemmas.items()
-        for lemma in found
-        for forms in getAllInflections(lemma, upos=each).values()
+        for pos, of_pos in lemmas.items()
+        for lemma in of_pos
+        for forms in getAllInflections(lemma, upos=pos).values()
         for form in forms
         if form.isalpha() and form == form.lower()
     }

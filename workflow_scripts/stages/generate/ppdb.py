@@ -18,7 +18,7 @@ from workflow_scripts.core.statistics.numbers import finite
 from workflow_scripts.stages.generate.idf import is_plain
 from workflow_scripts.stages.generate.parts_of_speech import coarse
 
-# So many paraphrases of each word, relation and part of speech are kept where the best one is
+# How many paraphrases of each word, relation and part of speech are kept where the best one is
 # wanted: one of them is new to any reference.
 MOST = 8
 SCORE = "PPDB2.0Score="
@@ -45,7 +45,7 @@ class Paraphrases:
     """The paraphrases of each word, by relation and part of speech.
 
     Args:
-        most: so many of each word, relation and part of speech are kept, the best ones; memory
+        most: how many of each word, relation and part of speech are kept, the best ones; memory
             holds up to twice as many while rules are added. None: all.
     """
 
@@ -106,12 +106,12 @@ def read_paraphrases(
     Raises:
         InputError: the file can't be read, or a line is not in the format.
     """
-    found = Paraphrases(most)
+    paraphrases = Paraphrases(most)
     read = {"ppdb": ppdb_rules, "list": list_rules}[kind]
     for rule in progress(read(path), desc=f"rules of {path.name}"):
         if rule.word in words and is_plain(rule.paraphrase) and rule.paraphrase != rule.word:
-            found.add(rule)
-    return found
+            paraphrases.add(rule)
+    return paraphrases
 
 
 def ppdb_rules(path: Path) -> Iterator[Rule]:

@@ -9,8 +9,8 @@ from workflow_scripts.plan.catalogues.pair_features import NEEDS, column_feature
 from workflow_scripts.plan.catalogues.rewriters import (
     rewriter,
     rewriter_of,
-    rewriter_training_sets,
     rewriters,
+    sources_behind,
     systems_behind,
     written_by_rewriter,
 )
@@ -34,11 +34,11 @@ def problems(config: Config) -> Iterator[str]:
             )
         if circle := _circle(config, system):
             yield f"{where}.rewriter: {circle}"
-        given = _outside(config, name) if block["references"] == "held_out" else []
-        if given:
+        theirs = _outside(config, name) if block["references"] == "held_out" else []
+        if theirs:
             yield (
                 f"{where}.rewriter.references: '{name}' learns from pairs from outside "
-                f"({', '.join(given)}), and may hold out theirs alone, which are no references of "
+                f"({', '.join(theirs)}), and may hold out theirs alone, which are no references of "
                 f"this run; leave them out of rewriters.{name}.systems, or say references: all"
             )
         if config["systems"][system]["select"]["keep"].get("reference_quantile") is not None:
@@ -84,7 +84,7 @@ def _outside(config: Config, name: str) -> list[str]:
     """Return the corpora from outside whose pairs a rewriter learns from."""
     if not _known(config, name):
         return []
-    behind = {each.partition("-")[2] for each in rewriter_training_sets(config, name)}
+    behind = sources_behind(config, name)
     return [corpus for corpus in outside_corpora(config) if corpus in behind]
 
 

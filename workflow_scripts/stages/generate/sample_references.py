@@ -52,7 +52,7 @@ def cutoff(places: Callable[[], Iterable[Place]], limit: int) -> Place:
         counts[int(number * _BINS)] += 1
     interval = int(np.searchsorted(counts.cumsum(), limit))
     limit -= int(counts[:interval].sum())
-    return sorted(found for found in places() if int(found[0] * _BINS) == interval)[limit - 1]
+    return sorted(entry for entry in places() if int(entry[0] * _BINS) == interval)[limit - 1]
 
 
 def sample(
@@ -122,13 +122,13 @@ def write_sample(folder: Path, shards: int, output: Path, config: dict[str, Any]
         for path in paths:
             yield from read_rows(path, PairRow, columns=["id", "corpus"])
 
-    found = sample(
+    cutoffs = sample(
         lambda: progress(rows(), desc="references"),
         config["corpora"],
         config["limit"],
         config["seed"],
     )
-    write_json(output, {**config, **found})
+    write_json(output, {**config, **cutoffs})
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 

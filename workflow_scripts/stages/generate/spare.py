@@ -34,15 +34,15 @@ class Spare:
 
         A first word that its source has as well, capital letter and all, is taken for a name.
         """
-        found, names = set(), {word.text for word in words_of(source)}
+        spared, names = set(), {word.text for word in words_of(source)}
         before = None
         for token in sentence.split():
             if word := split_word(token):
                 starts = _starts(word, before) and word.text not in names
                 if self._spares(word, starts):
-                    found.add(word.text)
+                    spared.add(word.text)
             before = token
-        return found
+        return spared
 
     def _spares(self, word: Word, starts: bool) -> bool:
         if self.lists(word.text):

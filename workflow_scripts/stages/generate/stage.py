@@ -25,12 +25,12 @@ def constraints_of(config: Config, system: str) -> dict[str, Any] | None:
     They are without the variants that are left out, and without what is English only where the
     references are not English.
     """
-    found = config["systems"][system].get("constraints")
-    if not found:
-        return found
-    if "variants" in found:
-        found = {**found, "variants": left_variants(found["variants"])}
-    return for_language(found, config["languages"]["reference"]["code"])
+    constraints = config["systems"][system].get("constraints")
+    if not constraints:
+        return constraints
+    if "variants" in constraints:
+        constraints = {**constraints, "variants": left_variants(constraints["variants"])}
+    return for_language(constraints, config["languages"]["reference"]["code"])
 
 
 def _constraints(config: Config, system: str | None) -> dict[str, Any]:
@@ -117,8 +117,8 @@ class Generate(Stage):
             settings["constraints"] = {**settings["constraints"], "pairs": by_kind}
         if tagger := self._tagger_files(instance):
             by_model = {name: hashes[path] for name, path in tagger.items()}
-            told = {**settings["constraints"]["tagger"], "folder": by_model}
-            settings["constraints"] = {**settings["constraints"], "tagger": told}
+            tagger_content = {**settings["constraints"]["tagger"], "folder": by_model}
+            settings["constraints"] = {**settings["constraints"], "tagger": tagger_content}
         return settings
 
     def inputs(self, instance: str) -> dict[str, str]:

@@ -54,8 +54,8 @@ class Tagger:
         A word that stands in it twice may have two; with another case it is another word. A word
         that Stanza cuts into other tokens has none here.
         """
-        found: dict[str, set[str]] = {}
+        by_word: dict[str, set[str]] = {}
         for part in self._pipeline(" ".join(sentence.split())).sentences:
             for word in part.words:
-                found.setdefault(word.text, set()).add(coarse(word.upos or word.xpos))
-        return {word: frozenset(tags) for word, tags in found.items()}
+                by_word.setdefault(word.text, set()).add(coarse(word.upos or word.xpos))
+        return {word: frozenset(tags) for word, tags in by_word.items()}

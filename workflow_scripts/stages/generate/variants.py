@@ -103,7 +103,7 @@ class Variants:
         return sorted(words, key=lambda word: (-self._idf[word], word))
 
     def _first(self, reference: str, count: int) -> list[ConstraintSet]:
-        """Forbid the first tokens of the reference at the start, if it has so many."""
+        """Forbid the first tokens of the reference at the start, if it has enough."""
         tokens = reference.split()[:count]
         if len(tokens) < count:
             return []

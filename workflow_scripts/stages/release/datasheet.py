@@ -15,11 +15,12 @@ from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.report.finished_run import finished_run
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.core.version import commit, version
+from workflow_scripts.plan.run.tools import tools_of
 from workflow_scripts.stages.evaluate.results import paraphrase_count, read_measures, shown_groups
 from workflow_scripts.stages.release import TEMPLATES
 from workflow_scripts.stages.release.doubts import doubts_of
 from workflow_scripts.stages.release.export import LATER_FIGURES, PARAPHRASE_FIELDS
-from workflow_scripts.stages.release.inputs import described_stages, tools
+from workflow_scripts.stages.release.inputs import described_stages
 from workflow_scripts.stages.release.licences import licence_fields
 from workflow_scripts.stages.train.doubts import ADVICE
 from workflow_scripts.stages.train.results import all_metrics
@@ -62,7 +63,7 @@ def datasheet(
     measures: dict[str, Any],
     models: list[dict[str, Any]],
     doubts: list[str],
-    made: dict[str, str | None],
+    made_by: dict[str, str | None],
 ) -> str:
     """Return the datasheet's text.
 
@@ -72,7 +73,7 @@ def datasheet(
         measures: the system's measures.json.
         models: the metrics.json of each model.
         doubts: why nobody should trust the corpus.
-        made: what `making` returns.
+        made_by: what `making` returns.
     """
     configuration = _yaml(config["configuration"]) if "configuration" in config else ""
     everything = measures["groups"]["all"]
@@ -87,7 +88,7 @@ def datasheet(
             later_figures=[*LATER_FIGURES],
             system_block=_yaml(config["block"]),
             stages=stage_list,
-            tools=tools(stage_list),
+            tools=tools_of(stage_list),
             measures=measures,
             everything=everything,
             groups=shown_groups(measures["groups"]),
@@ -95,7 +96,7 @@ def datasheet(
             models=models,
             doubts=doubts,
             advice=ADVICE,
-            made=made,
+            made=made_by,
             configuration=configuration,
             fence=fence(configuration),
         )
@@ -118,7 +119,7 @@ def making(times: list[float]) -> dict[str, str | None]:
     """
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     seconds = [float(epoch)] if epoch.isdecimal() else times
-    first, last = (datetime.fromtimestamp(each(seconds), UTC).date() for each in (min, max))
+    first, last = (datetime.fromtimestamp(extreme(seconds), UTC).date() for extreme in (min, max))
     return {
         "version": version(),
         "commit": commit(),

@@ -19,11 +19,11 @@ def doubts(models: dict[str, dict[str, Any]], evaluated: Iterable[Path]) -> list
         evaluated: the folders of the systems' evaluations. Those of runs that score their
             references have bounds.json, with the same scores of the references in each.
     """
-    found = [doubt for model in models.items() for doubt in doubts_of_model(*model)]
+    sentences = [doubt for model in models.items() for doubt in doubts_of_model(*model)]
     path = next((folder / "bounds.json" for folder in evaluated), None)
     if path is not None and path.exists():
-        found += doubts_of_references(read_measures(path)["own"]["all"])
-    return found
+        sentences += doubts_of_references(read_measures(path)["own"]["all"])
+    return sentences
 
 
 def doubts_of(run: FinishedRun) -> list[str]:

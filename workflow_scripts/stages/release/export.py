@@ -159,8 +159,8 @@ def parquet_row(
     }
     if languages is not None:
         released["sources"] = sources(row["corpus"], languages)
-        for each, paraphrase in zip(paraphrases, row["paraphrases"], strict=False):
-            each["sources"] = sources(paraphrase["variant"], languages)
+        for released_paraphrase, paraphrase in zip(paraphrases, row["paraphrases"], strict=False):
+            released_paraphrase["sources"] = sources(paraphrase["variant"], languages)
     return released
 
 

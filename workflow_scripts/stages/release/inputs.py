@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.core.statistics.frequency import most_frequent
 
 
 def described_stages(run: FinishedRun) -> list[dict[str, Any]]:
@@ -31,14 +32,13 @@ def _stage(manifest: dict[str, Any], rows: str) -> dict[str, Any]:
     counts: Counter[str] = Counter()
     for record in manifest["parts"].values():
         counts.update(dict(_integers(record.get("extra", {}))))
-    rejected = sorted(manifest["rejected"].items(), key=lambda item: (-item[1], item[0]))
     return {
         "label": " / ".join(filter(None, (manifest["stage"], manifest["instance"]))),
         "stage": manifest["stage"],
         "rows": rows,
         "rows_in": manifest["rows_in"],
         "rows_out": manifest["rows_out"],
-        "rejected": dict(rejected),
+        "rejected": most_frequent(manifest["rejected"]),
         "counts": dict(sorted(counts.items())),
         "config": manifest["config"],
         "name": manifest["name"],
@@ -54,12 +54,3 @@ def _integers(value: Any, path: tuple[str, ...] = ()) -> Iterable[tuple[str, int
             yield from _integers(item, (*path, str(key)))
     elif isinstance(value, int) and not isinstance(value, bool):
         yield " / ".join(path), value
-
-
-def tools(stage_list: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Return the versions of each tool that the stages used."""
-    versions: dict[str, set[str]] = {}
-    for stage in stage_list:
-        for tool, found in stage["tools"].items():
-            versions.setdefault(tool, set()).update(found)
-    return {tool: sorted(found) for tool, found in sorted(versions.items())}

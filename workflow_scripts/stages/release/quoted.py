@@ -70,20 +70,20 @@ def shipped() -> list[Quoted]:
     told_of = {
         (row["paper"], row["table"]): row for _, row in read_rows(TABLES, ("paper", "table"))
     }
-    found = []
+    quoted = []
     for _, row in read_rows(FIGURES, ("paper", "table", "row", "measure", "figure")):
-        told = told_of[row["paper"], row["table"]]
-        source = f"{PAPERS[row['paper']]}, Table {row['table']} ({told['section']})"
-        differs = f"{told['shows']}; data: {told['data']}; models: {told['models']}"
-        found.append(Quoted(source, row["row"], row["measure"], float(row["figure"]), differs))
-    return found
+        table = told_of[row["paper"], row["table"]]
+        source = f"{PAPERS[row['paper']]}, Table {row['table']} ({table['section']})"
+        differs = f"{table['shows']}; data: {table['data']}; models: {table['models']}"
+        quoted.append(Quoted(source, row["row"], row["measure"], float(row["figure"]), differs))
+    return quoted
 
 
-def given(config: dict[str, Any]) -> list[Quoted]:
+def of_configuration(config: dict[str, Any]) -> list[Quoted]:
     """Return the figures that the release's part of a configuration quotes."""
     return [
-        Quoted(source_of(each), each["row"], each["data"], each["pearson"], "")
-        for each in quotations(config)
+        Quoted(source_of(quotation), quotation["row"], quotation["data"], quotation["pearson"], "")
+        for quotation in quotations(config)
     ]
 
 
@@ -130,13 +130,13 @@ def _modified_bleu(run: FinishedRun) -> Values:
     """Return that of each variant, and of the first rank of systems without variants."""
     variants = all_measures(run, "variants")
     exact = {
-        f"{system} {name}": each["exact_lengths"]
-        for system, found in variants.items()
-        for name, each in found["groups"]["all"].items()
+        f"{system} {name}": figures["exact_lengths"]
+        for system, measures in variants.items()
+        for name, figures in measures["groups"]["all"].items()
     }
-    for system, each in all_measures(run).items():
+    for system, measures in all_measures(run).items():
         if system not in variants:
-            parts = each["groups"]["all"]["exact_lengths"]
+            parts = measures["groups"]["all"]["exact_lengths"]
             exact[f"{system}, rank 1"] = [{**part, **part["ranks"][0]} for part in parts]
     return _known(
         pair
@@ -188,8 +188,8 @@ def _rewriting(side: str, measure: str) -> Callable[[FinishedRun], Values]:
                 f"{bilingual if side == 'bilingual' else system} {name}",
                 sides[side]["over_lengths"][measure]["mean"],
             )
-            for system, found in all_measures(run, "rewriting").items()
-            for bilingual, pair in found["bilingual"].items()
+            for system, measures in all_measures(run, "rewriting").items()
+            for bilingual, pair in measures["bilingual"].items()
             for name, sides in pair["variants"].items()
         )
 
@@ -201,8 +201,8 @@ def _counted(side: str, *path: str) -> Callable[[FinishedRun], Values]:
 
     def of_run(run: FinishedRun) -> Values:
         values = []
-        for system, each in all_measures(run, "statistics").items():
-            value = each["sides"][side] if side in each["sides"] else each[side]
+        for system, statistics in all_measures(run, "statistics").items():
+            value = statistics["sides"][side] if side in statistics["sides"] else statistics[side]
             for key in path:
                 value = value[key] if value else None
             values.append((f"{system}, {side}", value))
@@ -213,17 +213,17 @@ def _counted(side: str, *path: str) -> Callable[[FinishedRun], Values]:
 
 def _scores(run: FinishedRun) -> Values:
     return _known(
-        (f"{system}, {column}", each["columns"][column]["mean"])
-        for system, each in all_measures(run, "statistics").items()
-        for column in each["bins"]  # the paraphrase scores
+        (f"{system}, {column}", statistics["columns"][column]["mean"])
+        for system, statistics in all_measures(run, "statistics").items()
+        for column in statistics["bins"]  # the paraphrase scores
     )
 
 
 def _overlaps(run: FinishedRun) -> Values:
     return _known(
         (f"{system}, {column}, up to {part['to']}", part["mean"])
-        for system, each in all_measures(run, "statistics").items()
-        for column, parts in each["bins"].items()
+        for system, statistics in all_measures(run, "statistics").items()
+        for column, parts in statistics["bins"].items()
         for part in parts
     )
 
@@ -232,8 +232,8 @@ def _accuracy(side: str) -> Callable[[FinishedRun], Values]:
     """Return the function that gives an accuracy of each classifier that has test sentences."""
     return lambda run: _known(
         (f"{system}, {column}", figures[side])
-        for system, each in all_measures(run, "statistics").items()
-        for column, figures in each["classifiers"].items()
+        for system, statistics in all_measures(run, "statistics").items()
+        for column, figures in statistics["classifiers"].items()
         if figures["data"] == "test"
     )
 
@@ -241,9 +241,9 @@ def _accuracy(side: str) -> Callable[[FinishedRun], Values]:
 def _of_classifiers(run: FinishedRun) -> Values:
     return _known(
         (f"{system}, {column}, {name}", value)
-        for system, each in all_measures(run, "statistics").items()
-        for column, found in each["correlations"].items()
-        for name, value in found.items()
+        for system, statistics in all_measures(run, "statistics").items()
+        for column, figures in statistics["correlations"].items()
+        for name, value in figures.items()
     )
 
 
@@ -354,39 +354,39 @@ def _tested(run: FinishedRun) -> Tested | None:
     return tested(run) if run.has("embed", "sts") else None
 
 
-def _correlations(found: Tested, data: str, measure: str) -> Values:
+def _correlations(sts_test: Tested, data: str, measure: str) -> Values:
     return _known(
         (
             f"{model.embedding}, {model.training_set}",
             of_model(model, data, "trained", measure)["mean"],
         )
-        for model in found.models
+        for model in sts_test.models
     )
 
 
-def _of_sts(found: Tested) -> dict[str, Measure]:
+def _of_sts(sts_test: Tested) -> dict[str, Measure]:
     """Return the measures of a test of embeddings, by the names under which they are quoted."""
-    partial = {name.partition(".")[0] for name in found.sts["missing"]}
+    partial = {name.partition(".")[0] for name in sts_test.sts["missing"]}
     measures: dict[str, Measure] = {}
 
     def add(name: str, title: str, data: str, kind: str) -> None:
-        measures[name] = Measure(title, "", lambda _: _correlations(found, data, kind))
+        measures[name] = Measure(title, "", lambda _: _correlations(sts_test, data, kind))
 
-    for data in data_columns(found.sts):
-        if data in found.sts["pairs"] or data not in partial:
+    for data in data_columns(sts_test.sts):
+        if data in sts_test.sts["pairs"] or data not in partial:
             add(data, f"Pearson's r x 100, {data}", data, "pearson")
             add(data + _SPEARMAN, f"Spearman's r x 100, {data}", data, "spearman")
-    if found.sts["overlap"]["bt2017"]["data_sets"] == len(BT17_TASKS):
+    if sts_test.sts["overlap"]["bt2017"]["data_sets"] == len(BT17_TASKS):
         add("22 tasks", "Pearson's r x 100, mean of the 22 tasks", "bt2017", "pearson")
     measures["mean_pearson_abs_diff"] = Measure(
         "Mean absolute difference of Pearson's r x 100 between two embeddings",
         "the data sets are those of the run",
         lambda _: _known(
             (
-                f"{each['first']} against {each['second']}, {each['training_set']}",
-                each["difference"],
+                f"{pair['first']} against {pair['second']}, {pair['training_set']}",
+                pair["difference"],
             )
-            for each in encoder_differences(found.sts, found.models)
+            for pair in encoder_differences(sts_test.sts, sts_test.models)
         ),
     )
     return measures
@@ -406,20 +406,20 @@ def papers(run: FinishedRun) -> dict[str, Any] | None:
         the configuration quotes and this run does not measure. None if there is nothing of these.
     """
     english = run.config["languages"]["reference"] == _ENGLISH
-    asked = given(run.config)
+    asked = of_configuration(run.config)
     quoted = [*(shipped() if english else []), *asked]
-    found = _tested(run)
-    known = {**MEASURES, **(_of_sts(found) if found else {})}
+    sts_test = _tested(run)
+    known = {**MEASURES, **(_of_sts(sts_test) if sts_test else {})}
     sources: dict[tuple[str, str], int] = {}
     measures, shown = [], set()
     for name, measure in known.items():
-        theirs = [each for each in quoted if each.measure == name]
+        theirs = [figure for figure in quoted if figure.measure == name]
         own = measure.of_run(run) if theirs else []
         if own:
             shown.add(name)
             rows = _rows(own, theirs, sources)
             measures.append({"title": measure.title, "differs": measure.differs, "rows": rows})
-    unused = [each for each in asked if each.measure not in shown]
+    unused = [figure for figure in asked if figure.measure not in shown]
     if not (measures or unused):
         return None
     numbered = [(number, *key) for key, number in sources.items()]
@@ -432,8 +432,8 @@ def _rows(
     rows: dict[str, dict[str, Any]] = {
         name: {"name": name, "own": value, "quoted": []} for name, value in own
     }
-    for each in theirs:
-        number = sources.setdefault((each.source, each.differs), len(sources) + 1)
-        row = rows.setdefault(each.row, {"name": each.row, "own": None, "quoted": []})
-        row["quoted"].append((each.figure, number))
+    for figure in theirs:
+        number = sources.setdefault((figure.source, figure.differs), len(sources) + 1)
+        row = rows.setdefault(figure.row, {"name": figure.row, "own": None, "quoted": []})
+        row["quoted"].append((figure.figure, number))
     return list(rows.values())

@@ -6,6 +6,7 @@ import yaml
 
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.rendering import decimal, grouped
+from workflow_scripts.plan.run.tools import tools_of
 from workflow_scripts.stages.evaluate.results import (
     all_measures,
     most_paraphrases,
@@ -13,7 +14,7 @@ from workflow_scripts.stages.evaluate.results import (
     shown_groups,
 )
 from workflow_scripts.stages.release.doubts import doubts_of
-from workflow_scripts.stages.release.inputs import described_stages, tools
+from workflow_scripts.stages.release.inputs import described_stages
 from workflow_scripts.stages.train.doubts import ADVICE
 from workflow_scripts.stages.train.results import all_metrics
 
@@ -21,13 +22,13 @@ from workflow_scripts.stages.train.results import all_metrics
 def overview(run: FinishedRun) -> dict[str, Any]:
     """Return the few figures that matter most, and how many paraphrases there are."""
     measures = all_measures(run)
-    systems = [system_overview(system, each) for system, each in measures.items()]
+    systems = [system_overview(name, system) for name, system in measures.items()]
     return {
         "tiles": tiles(described_stages(run), all_metrics(run), systems),
         "doubts": doubts_of(run),
         "advice": ADVICE,
         "overviews": systems,
-        "groups": {system: shown_groups(each["groups"]) for system, each in measures.items()},
+        "groups": {name: shown_groups(system["groups"]) for name, system in measures.items()},
         "most_paraphrases": most_paraphrases(measures),
     }
 
@@ -42,7 +43,7 @@ def configuration(run: FinishedRun) -> dict[str, Any]:
     described = described_stages(run)
     return {
         "config_text": _yaml(run.config),
-        "tools": tools(described),
+        "tools": tools_of(described),
         "stages": [{**stage, "config_text": _yaml(stage["config"])} for stage in described],
     }
 
@@ -79,8 +80,8 @@ def tiles(
     return [
         *([("pairs of bitext read", grouped(sum(read)))] if read else []),
         *bleu,
-        ("references paraphrased", grouped(max(each["references"] for each in overviews))),
-        *((f"paraphrases, {each['system']}", grouped(each["paraphrases"])) for each in overviews),
+        ("references paraphrased", grouped(max(one["references"] for one in overviews))),
+        *((f"paraphrases, {one['system']}", grouped(one["paraphrases"])) for one in overviews),
     ]
 
 

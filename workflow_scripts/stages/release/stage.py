@@ -1,6 +1,7 @@
 """The stage `release`: corpora, datasheets, tables and the report (docs/release.md)."""
 
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -116,8 +117,8 @@ class Release(Stage):
 
     def settings(self, instance: None) -> dict[str, Any]:
         entries = {
-            each["entry"]: {"name": each["entry"], **{k: each[k] for k in ("model", "training")}}
-            for each in tested_embeddings(self.config).values()
+            block["entry"]: {"name": block["entry"], **{k: block[k] for k in ("model", "training")}}
+            for block in tested_embeddings(self.config).values()
         }
         part, run = self.config["release"], self.config["run"]
         return {
@@ -229,16 +230,16 @@ class Release(Stage):
         for made_of_it in ("rewriters", "lexicons", "encoders"):
             run.pop(made_of_it, None)
         if names := self._rewriters_behind(system):
-            entries = [
-                each for name in names for each in config["rewriters"][name]["training_sets"]
-            ]
-            behind = {each for name in names for each in systems_behind(config, name)}
-            systems = [each for each in config["run"]["systems"] if each in {system, *behind}]
+            blocks = [config["rewriters"][name] for name in names]
+            entries = chain.from_iterable(block["training_sets"] for block in blocks)
+            behind = chain.from_iterable(systems_behind(config, name) for name in names)
+            of_corpus = {system, *behind}
+            systems = [name for name in config["run"]["systems"] if name in of_corpus]
             run |= {"systems": systems, "training_sets": list(dict.fromkeys(entries))}
             run["rewriters"] = names
         needed = model_columns({**config, "run": run}) if "rewriters" in run else {}
         shown = {*config["evaluate"]["columns"], *needed}
-        columns = {name: each for name, each in config["columns"].items() if name in shown}
+        columns = {name: block for name, block in config["columns"].items() if name in shown}
         apart = ["results", "data", "downloads", "compute", "embeddings", "sts"]
         apart += ["lexicons", "transfer", "encoder_tasks"]
         if "rewriters" not in run:
@@ -246,11 +247,11 @@ class Release(Stage):
         mine = selection.used({**config, "run": run, "columns": columns})
         if not mine.get("encoders"):  # one may be behind the training set of a rewriter
             apart += ["encoders"]
-        kept = {key: value for key, value in mine.items() if key not in apart}
+        part = {key: value for key, value in mine.items() if key not in apart}
         # One names systems that have no part in this corpus, the other is of what is made of it.
-        evaluate = {k: v for k, v in kept["evaluate"].items() if k not in ("rewriting", "lexicons")}
-        kept["evaluate"] = evaluate
-        return without_folders(kept, config["data"])
+        evaluate = {k: v for k, v in part["evaluate"].items() if k not in ("rewriting", "lexicons")}
+        part["evaluate"] = evaluate
+        return without_folders(part, config["data"])
 
     def _rewriters_behind(self, system: str) -> list[str]:
         """Return the rewriter of a system, and those behind the systems that it learns from.

@@ -80,11 +80,11 @@ def model_table(metrics: dict[str, dict[str, Any]]) -> str:
     rows = [
         [
             role,
-            each.get("updates"),  # a model of the user's own has none
-            each["validation_perplexity"],
-            (each["bleu"] or {}).get("score"),
+            figures.get("updates"),  # a model of the user's own has none
+            figures["validation_perplexity"],
+            (figures["bleu"] or {}).get("score"),
         ]
-        for role, each in metrics.items()
+        for role, figures in metrics.items()
     ]
     if all(figure is None for row in rows for figure in row[1:]):
         return ""
@@ -92,16 +92,16 @@ def model_table(metrics: dict[str, dict[str, Any]]) -> str:
     return fitted_table(rows, headers, texts=["model"], floatfmt=".2f")
 
 
-def embedding_table(sts: dict[str, Any], found: list[Model]) -> str:
+def embedding_table(sts: dict[str, Any], embedding_models: list[Model]) -> str:
     """Return a row for each embedding: Pearson's r x 100, the mean over data sets and seeds.
 
     Args:
         sts: sts.json.
-        found: its models.
+        embedding_models: its models.
     """
     overlap = times_100(sts["overlap"]["mean"]["pearson"])
     rows = []
-    for model in found:
+    for model in embedding_models:
         untrained, trained = (of_model(model, "mean", state) for state in ("untrained", "trained"))
         figures = [untrained["mean"], trained["mean"], trained["deviation"], overlap]
         rows.append([model.embedding, model.training_set, len(model.seeds), *figures])
@@ -139,18 +139,18 @@ def describe(folder: Path) -> str:
         system: read_measures(folder / f"evaluate.{system}" / "measures.json")["groups"]
         for system in config["run"]["systems"]
     }
-    told = stages(map(read_manifest, known), {stage.name: stage.row for stage in STAGES})
-    sections = [count_table(told), model_table(metrics), measure_table(measures)]
+    described = stages(map(read_manifest, known), {stage.name: stage.row for stage in STAGES})
+    sections = [count_table(described), model_table(metrics), measure_table(measures)]
     if config["run"]["embeddings"]:
         sts = read_sts(folder / "embed.sts" / "sts.json")
         # Without STS data embeddings are trained, and not tested.
         if sts["overlap"]["all"]["n"]:
-            found = models(sts, training_sets(config), config["run"]["embeddings"])
-            sections.append(embedding_table(sts, found))
+            embedding_models = models(sts, training_sets(config), config["run"]["embeddings"])
+            sections.append(embedding_table(sts, embedding_models))
     release = os.path.relpath((folder / "release").resolve())
     evaluated = [folder / f"evaluate.{system}" for system in measures]
     if doubtful := doubts(metrics, evaluated):
-        sections.append("\n".join(f"warning: {each}" for each in [*doubtful, ADVICE]))
+        sections.append("\n".join(f"warning: {warning}" for warning in [*doubtful, ADVICE]))
     sections.append(f"release  {release}\nreport   {release}/report.html")
     return "\n\n".join(filter(None, sections))
 

@@ -41,9 +41,9 @@ def write_tables(config: dict[str, Any], units: list[str], tables: list[str], ou
     """
     functions = dict(map(named, tables))
     finished = finished_run(config, units)
-    made = {name: load(function)(finished) for name, function in functions.items()}
-    files = [output / f"{name}.tsv" for name in made]
-    for path, table in zip(files, made.values(), strict=True):
+    by_name = {name: load(function)(finished) for name, function in functions.items()}
+    files = [output / f"{name}.tsv" for name in by_name]
+    for path, table in zip(files, by_name.values(), strict=True):
         write_text(path, tsv(table))
     write_record(output / RECORD, 0, 0, {}, files=files)
 

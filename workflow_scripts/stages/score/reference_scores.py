@@ -19,7 +19,7 @@ from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.rows import PairRow, ReferenceRow, ReferenceScoreRow
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.nmt.options import SCORED_TOKENS
-from workflow_scripts.stages.dual_filter.pair_scores import Direction, score_pairs
+from workflow_scripts.stages.dual_filter.pair_scores import Direction, both_directions, score_pairs
 
 
 def score_references(
@@ -62,8 +62,7 @@ def score_shard(
     with the shard. The record counts as `unreadable` the references of an infinite sum.
     """
     torch.set_num_threads(threads)
-    there = Direction(forward, "source", "reference", device, config["precision"])
-    back = Direction(backward, "reference", "source", device, config["precision"])
+    there, back = both_directions(forward, backward, device, config["precision"])
     total: Counter[str] = Counter()
 
     def scored(rows: Iterator[PairRow]) -> Iterator[ReferenceScoreRow]:

@@ -48,13 +48,13 @@ def distinct(candidates: Iterable[GeneratedCandidate]) -> list[ScoredCandidate]:
     return [
         {
             "text": text,
-            "forward_nll": min(each["forward_nll"] for each in found),
+            "forward_nll": min(sample["forward_nll"] for sample in samples),
             "backward_nll": None,
             "sum": None,
-            "count": len(found),
-            "variant": " ".join(dict.fromkeys(each["variant"] for each in found)),
+            "count": len(samples),
+            "variant": " ".join(dict.fromkeys(sample["variant"] for sample in samples)),
         }
-        for text, found in same.items()
+        for text, samples in same.items()
     ]
 
 

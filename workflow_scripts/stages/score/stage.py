@@ -77,11 +77,11 @@ class Score(Stage):
             return settings
         hashes, runs = self.inputs(instance), self.merged_runs(instance)
         manifests = [hashes[run.manifest] for run in runs]
-        told = [
-            {"name": each["name"], "source": each["source"], "selected": manifest}
-            for each, manifest in zip(settings["runs"], manifests, strict=True)
+        merged = [
+            {"name": run["name"], "source": run["source"], "selected": manifest}
+            for run, manifest in zip(settings["runs"], manifests, strict=True)
         ]
-        return {"runs": told, "pieces": hashes[f"{settings['pieces']}/{PIECES}"]}
+        return {"runs": merged, "pieces": hashes[f"{settings['pieces']}/{PIECES}"]}
 
     def inputs(self, instance: str) -> dict[str, str]:
         if not self.merges(instance):

@@ -40,10 +40,10 @@ def _system_problems(where: str, system: dict[str, Any]) -> Iterator[str]:
         )
     judged = select.get("judge") is not None
     sums = [key for key in _SUMS if keep[key] is not None]
-    found = f" (now {' and '.join(sums)})" if sums else ""
+    now = f" (now {' and '.join(sums)})" if sums else ""
     if len(sums) > 1 or not (sums or judged):
         yield (
-            f"{where}.select.keep: give one of {', '.join(_SUMS)} a number{found}, and set the "
+            f"{where}.select.keep: give one of {', '.join(_SUMS)} a number{now}, and set the "
             "others to null where config.yaml or a recipe before yours has a number"
         )
     if select["method"] in _CLUSTERED and select["best"] > select["clusters"]:

@@ -69,7 +69,7 @@ def eligible(
             misses; None where there is no judge.
     """
     reference_key = letters_and_digits(reference)
-    kept = []
+    allowed = []
     rejected: Counter[str] = Counter()
     for candidate in candidates:
         total, probability = candidate["sum"], candidate["probability"]
@@ -80,8 +80,8 @@ def eligible(
         elif min_probability is not None and (probability is None or probability < min_probability):
             rejected[BELOW_PROBABILITY] += 1
         else:
-            kept.append(candidate)
-    return kept, rejected
+            allowed.append(candidate)
+    return allowed, rejected
 
 
 def distinct(
@@ -98,13 +98,13 @@ def distinct(
         spelt: gives what nearly equal texts have in common.
     """
     seen = {spelt(reference)}
-    kept = []
+    best = []
     for candidate in sorted(candidates, key=RANKS[score]):
         key = spelt(candidate["text"])
         if key not in seen:
             seen.add(key)
-            kept.append(candidate)
-    return kept, Counter({NEARLY_EQUAL: len(candidates) - len(kept)})
+            best.append(candidate)
+    return best, Counter({NEARLY_EQUAL: len(candidates) - len(best)})
 
 
 def cluster_bests(

@@ -20,17 +20,17 @@ def token(piece: str) -> str:
     The word-boundary mark stays on a piece that holds more than it and counts as nothing on its
     own; a piece of punctuation becomes the empty string.
     """
-    kept = "".join(
+    letters = "".join(
         character
         for character in piece.lower()
         if character == WORD_BOUNDARY or unicodedata.category(character)[0] not in "PS"
     )
-    return "" if kept == WORD_BOUNDARY else kept
+    return "" if letters == WORD_BOUNDARY else letters
 
 
 def tokens(pieces: Sequence[str]) -> list[str]:
     """Return the tokens of a segmented sentence that its distances are counted on."""
-    return [kept for kept in map(token, pieces) if kept]
+    return [compared for compared in map(token, pieces) if compared]
 
 
 def distance_matrix(sentences: Sequence[Sequence[str]]) -> Distances:

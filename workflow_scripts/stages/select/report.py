@@ -43,8 +43,8 @@ def references(run: FinishedRun) -> dict[str, Any]:
     return {
         "samples": samples_by_group(samples, groups),
         "languages": run.config["languages"],
-        "merges": [name for name, each in blocks.items() if "merge" in each],
-        "judged": [name for name, each in blocks.items() if each["select"].get("judge")],
+        "merges": [name for name, block in blocks.items() if "merge" in block],
+        "judged": [name for name, block in blocks.items() if block["select"].get("judge")],
         "reasons": counted,
         "reason_names": [*REASONS, *later, "selected"],
     }
@@ -52,13 +52,13 @@ def references(run: FinishedRun) -> dict[str, Any]:
 
 def reasons(run: FinishedRun) -> dict[str, Counter[str]]:
     """Return for each system how many candidates were selected, or what kept them out."""
-    found: dict[str, Counter[str]] = {}
+    by_system: dict[str, Counter[str]] = {}
     for system in run.instances("select"):
         counts: Counter[str] = Counter()
         for record in run.manifest("select", system)["parts"].values():
             counts.update(record.get("extra", {}).get("candidates", {}))
-        found[system] = counts
-    return found
+        by_system[system] = counts
+    return by_system
 
 
 def sample_references(shards: list[Path], seed: int) -> list[ParaphrasesRow]:
@@ -106,4 +106,4 @@ def samples_by_group(
             }
             entries = result[membership.get(row["corpus"], OTHER)]
             entries.setdefault(row["id"], new)["systems"][system] = row
-    return {group: list(found.values()) for group, found in result.items() if found}
+    return {group: list(sampled.values()) for group, sampled in result.items() if sampled}

@@ -107,18 +107,18 @@ def select(
         The row; and how many candidates were not chosen, by reason.
         `reason` is empty where the list is full, else it lists those counts.
     """
-    given = row["candidates"]
+    scored = row["candidates"]
     known = repeat(None) if probabilities is None else probabilities
     candidates: list[JudgedCandidate] = [
         {**candidate, "probability": probability}
-        for candidate, probability in zip(given, known, strict=False)  # `repeat` has no end
+        for candidate, probability in zip(scored, known, strict=False)  # `repeat` has no end
     ]
     least = None
     if probabilities is not None:
         least = bound.of(row["reference"]) if bound else 0.0
-    kept, rejected = eligible(candidates, row["reference"], max_sum, least)
+    allowed, rejected = eligible(candidates, row["reference"], max_sum, least)
     outside = rejected.total() - rejected[SAME_AS_REFERENCE]  # by what `keep` says
-    chosen, outdone = choose(kept, row["reference"], config, segment)
+    chosen, outdone = choose(allowed, row["reference"], config, segment)
     rejected += outdone  # which leaves out what is zero
     full = len(chosen) == wanted(config)
     paraphrases: list[Paraphrase] = [

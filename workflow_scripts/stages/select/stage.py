@@ -44,14 +44,14 @@ class Select(Stage):
         These are the scores of the references, the probabilities, or the judge with its labels.
         """
         keep = self.settings(system)["keep"]
-        found: dict[str, Unit] = {}
+        units: dict[str, Unit] = {}
         if "reference_quantile" in keep:
-            found["references"] = ("score", "references")
+            units["references"] = ("score", "references")
         if any(key in keep for key in PROBABILITIES):
-            found["judged"] = ("judge", system)
+            units["judged"] = ("judge", system)
         if "precision" in keep:
-            (found["judge"],) = fitted_units(self.config, system)
-        return found
+            (units["judge"],) = fitted_units(self.config, system)
+        return units
 
     def shards(self, instance: str) -> int:
         return self.config["shards"]["late"]
@@ -74,7 +74,7 @@ class Select(Stage):
         if "merge" in self.config["systems"][instance]:
             settings = {"score": "rank", **settings}
         if judge_of(self.config, instance) is None:
-            return {key: each for key, each in settings.items() if key != "judge"}
+            return {key: value for key, value in settings.items() if key != "judge"}
         return {**settings, "language": self.config["languages"]["reference"]["code"]}
 
     def threshold_job(self, at: Wildcards) -> Job:

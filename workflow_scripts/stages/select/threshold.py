@@ -66,45 +66,45 @@ def threshold(
         InputError: there is no candidate, or one that was pruned might be below the threshold, or
             a score is NaN, or the references have no such quantile.
     """
-    found: dict[str, Any] = {}
+    more: dict[str, Any] = {}
     count = pruned = 0
     least_pruned = math.inf
-    for some in scores():
-        if np.isnan(some.sums).any() or np.isnan(some.pruned).any():
+    for batch in scores():
+        if np.isnan(batch.sums).any() or np.isnan(batch.pruned).any():
             raise InputError(
                 "select: a candidate's NLL is NaN, which no threshold can be compared with; look "
                 "at the models, and score again (snakemake --forcerun score)"
             )
-        count += len(some.sums)
-        pruned += len(some.pruned)
-        least_pruned = min(least_pruned, float(some.pruned.min(initial=math.inf)))
+        count += len(batch.sums)
+        pruned += len(batch.pruned)
+        least_pruned = min(least_pruned, float(batch.pruned.min(initial=math.inf)))
     total = count + pruned
     if "max_sum" in keep:
         max_sum = float(keep["max_sum"])
     elif "reference_quantile" in keep:
         if references is None:
             raise InputError("select.keep.reference_quantile needs --references")
-        found["references"] = reference_bound(references, keep["reference_quantile"])
-        max_sum = found["references"]["max_sum"]
+        more["references"] = reference_bound(references, keep["reference_quantile"])
+        max_sum = more["references"]["max_sum"]
     elif "quantile" in keep:
         rank = quantile_rank(keep["quantile"], total)
         if total == 0:
             raise InputError("select.keep.quantile: there is no candidate to take a quantile of")
         if rank > count:
             raise _pruned_too_much(f"the quantile {keep['quantile']}")
-        (max_sum,) = order_statistics(lambda: (some.sums for some in scores()), [rank])
+        (max_sum,) = order_statistics(lambda: (batch.sums for batch in scores()), [rank])
     else:  # what was pruned is out, as it was not judged
         max_sum = least_pruned = math.inf
     if max_sum > least_pruned:
         raise _pruned_too_much(f"the threshold {max_sum:.6g}")
-    kept = sum(int(np.count_nonzero(some.sums <= max_sum)) for some in scores())
+    kept = sum(int(np.count_nonzero(batch.sums <= max_sum)) for batch in scores())
     return {
         "keep": keep,
         "max_sum": max_sum if math.isfinite(max_sum) else None,
         "candidates": total,
         "pruned": pruned,
         "kept": kept,
-        **found,
+        **more,
     }
 
 
@@ -145,14 +145,14 @@ def count_sums(sums: Passes) -> tuple[int, int]:
         InputError: one is NaN.
     """
     count = unreadable = 0
-    for some in sums():
-        if np.isnan(some).any():
+    for chunk in sums():
+        if np.isnan(chunk).any():
             raise InputError(
                 "score: a reference's NLL is NaN; look at the models, and score again "
                 "(snakemake --forcerun score)"
             )
-        count += len(some)
-        unreadable += int(np.isinf(some).sum())
+        count += len(chunk)
+        unreadable += int(np.isinf(chunk).sum())
     return count, unreadable
 
 
@@ -217,7 +217,7 @@ def find_threshold(
         return progress(
             read_scores(paths),
             desc="threshold, candidates",
-            size=lambda some: len(some.sums) + len(some.pruned),
+            size=lambda batch: len(batch.sums) + len(batch.pruned),
         )
 
     sums = partial(read_reference_sums, reference_paths) if references else None

@@ -53,7 +53,7 @@ def dev_sample(shards: list[Path], max_length: float, pairs: int, seed: int) -> 
     """
     rows = chain.from_iterable(read_rows(shard, SegmentRow) for shard in shards)
     ids = (row["id"] for row in rows if row["split"] == "dev" and fits(row, max_length))
-    return set(heapq.nsmallest(pairs, ids, key=lambda each: (fraction(seed, "dev", each), each)))
+    return set(heapq.nsmallest(pairs, ids, key=lambda name: (fraction(seed, "dev", name), name)))
 
 
 def select_rows(

@@ -16,7 +16,7 @@ from workflow_scripts.stages.subword.segmenter import Segmenter
 
 # The most pairs that are measured.
 PAIRS = 100
-# A model translates a way in which it gains this many times as much as in the other, and so many
+# A model translates a way in which it gains this many times as much as in the other, and this many
 # nats more a pair: models without sense gain nothing either way.
 _TIMES = 1.5
 _MORE = 3.0
@@ -94,8 +94,8 @@ def gains(
     for read, written in ((0, 1), (1, 0)):
         targets = [model.target_vocab.ids(target.pieces(pair[written])) for pair in pairs]
         sources = {
-            kind: [model.source_ids(source.pieces(pair[read])) for pair in each]
-            for kind, each in (("true", pairs), ("other", shifted))
+            kind: [model.source_ids(source.pieces(pair[read])) for pair in read_pairs]
+            for kind, read_pairs in (("true", pairs), ("other", shifted))
         }
         true, other = (
             _nats(model, list(zip(sources[kind], targets, strict=True)))

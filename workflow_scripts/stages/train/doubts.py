@@ -29,7 +29,7 @@ def doubts(role: str, metrics: dict[str, Any]) -> list[str]:
     bleu = metrics.get("bleu")
     # A finished model has none of the validation data.
     measured = [metrics.get(f"{data}_perplexity") for data in ("validation", "test")]
-    perplexity = next((each for each in measured if each is not None), math.inf)
+    perplexity = next((figure for figure in measured if figure is not None), math.inf)
     doubted = []
     if bleu and bleu["score"] < POOR_BLEU:
         text = f"the {role} model has BLEU {bleu['score']:.2f} on the test set (poor: under 10)"

@@ -133,7 +133,7 @@ def _unpack_archive(name: str, path: Path, inside: str | None, target: Path) -> 
         InputError: it is damaged, it would write outside its folder, or holds no model or several.
     """
     members = names(path)
-    outside = [each for each in members if each.startswith(("/", "../"))]
+    outside = [member for member in members if member.startswith(("/", "../"))]
     if outside:
         raise InputError(
             f"{path}: {outside[0]} leads out of the archive; nothing of it was unpacked. Get the "
@@ -150,7 +150,7 @@ def _unpack_archive(name: str, path: Path, inside: str | None, target: Path) -> 
                 f"{name}: {path.name} holds several models; name the folder of one as `path`: "
                 f"{', '.join(models)}"
             )
-        inside = models[0] if models else max(folders, key=lambda each: len(folders[each]))
+        inside = models[0] if models else max(folders, key=lambda folder: len(folders[folder]))
     inside = PurePosixPath(inside).as_posix()
     if inside not in folders:
         raise InputError(

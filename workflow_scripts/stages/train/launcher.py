@@ -42,7 +42,7 @@ def resume_at_the_next_batch() -> None:
 def end_with_parent() -> None:
     """End this process when its parent is gone, also by kill -9.
 
-    Our standard input is a pipe that the parent never writes to: it ends with the parent. Else an
+    Our standard input is a pipe that the parent never writes to: it ends with the parent. An
     orphan would go on writing into the work folder while its successor trains there.
     """
 

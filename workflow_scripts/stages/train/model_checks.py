@@ -39,7 +39,7 @@ def problems(block: dict[str, Any]) -> Iterator[str]:
         yield f"unknown {', '.join(unknown)}: take them out"
     if missing:
         return
-    for key, choices in ((key, each["enum"]) for key, each in _KEYS.items() if "enum" in each):
+    for key, choices in ((key, rule["enum"]) for key, rule in _KEYS.items() if "enum" in rule):
         if block.get(key, choices[0]) not in choices:
             yield f"{key} '{block[key]}' is none of {', '.join(choices)}"
     if block["size"] % block["heads"]:

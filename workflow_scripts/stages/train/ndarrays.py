@@ -1,7 +1,7 @@
 """Reading MXNet's files of named arrays (`mx.nd.save`) without MXNet.
 
 The format, little-endian (mxnet 1.8, `src/ndarray/ndarray.cc`): a magic number and eight reserved
-bytes; a count and so many arrays; a count and so many names, each a length and its bytes. An
+bytes; a count and that many arrays; a count and that many names, each a length and its bytes. An
 array is a magic number, its storage type, its shape (dimensions, then their sizes), the device
 it was on (two integers), its data type and its elements.
 """

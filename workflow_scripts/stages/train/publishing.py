@@ -9,7 +9,17 @@ from workflow_scripts.core.files.manifest import record_path, write_record
 from workflow_scripts.stages.train import curve
 
 RECORD = "model"
-_FIGURES = ("learning_curve.tsv", "learning_curve.svg", "metrics.json")
+FIGURES = ("learning_curve.tsv", "learning_curve.svg", "metrics.json")
+
+
+def write_figures(
+    role: str, rows: list[dict[str, Any]], metrics: dict[str, Any], output: Path
+) -> None:
+    """Write FIGURES of a model, whose curve has these rows; its old record goes first."""
+    record_path(output / RECORD).unlink(missing_ok=True)
+    curve.write_table(output / "learning_curve.tsv", rows)
+    curve.write_plot(output / "learning_curve.svg", rows, f"{role} model")
+    write_json(output / "metrics.json", metrics)
 
 
 def publish_model(
@@ -30,10 +40,7 @@ def publish_model(
         output: exists.
         beside: names of files that are already there, for which the record speaks as well.
     """
-    record_path(output / RECORD).unlink(missing_ok=True)
-    curve.write_table(output / "learning_curve.tsv", rows)
-    curve.write_plot(output / "learning_curve.svg", rows, f"{role} model")
-    write_json(output / "metrics.json", metrics)
+    write_figures(role, rows, metrics, output)
     for name, path in sources.items():
         copy_file(path, output / name)
     trained, too_long = (metrics["segments"].get(key, 0) for key in ("train", "train_too_long"))
@@ -43,5 +50,5 @@ def publish_model(
         trained - too_long,
         {"too_long": too_long},
         extra=metrics,
-        files=[output / name for name in (*sources, *_FIGURES, *beside)],
+        files=[output / name for name in (*sources, *FIGURES, *beside)],
     )

@@ -23,6 +23,7 @@ from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import sha256, shard_paths, verify
+from workflow_scripts.core.files.model_folder import SOCKEYE_FILES
 from workflow_scripts.core.training.work_plan import remove
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.stages.subword.segmenter import Segmenter
@@ -40,11 +41,10 @@ from workflow_scripts.stages.train import (
     work_folder,
 )
 from workflow_scripts.stages.train.doubts import ADVICE, doubts
-from workflow_scripts.stages.train.model_files import FILES
 from workflow_scripts.stages.train.plans import read_json
 from workflow_scripts.stages.train.publishing import publish_model
 
-MODEL_FILES = (*FILES, "args.yaml")
+MODEL_FILES = (*SOCKEYE_FILES, "version", "args.yaml")
 
 
 @dataclass

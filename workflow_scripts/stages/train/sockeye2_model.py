@@ -94,14 +94,14 @@ def convert(folder: Path, target: Path) -> None:
     if not version.startswith("2.3."):
         raise InputError(f"{folder} is a model of Sockeye {version}; 2.3 can be converted")
     try:
-        made = config(read_tree(folder / "config"))
-        tensors = parameters(ndarrays.read(folder / "params.best"), made.weight_tying_type)
+        settings = config(read_tree(folder / "config"))
+        tensors = parameters(ndarrays.read(folder / "params.best"), settings.weight_tying_type)
     except (KeyError, TypeError) as error:
         raise InputError(f"{folder}: no model that can be converted: {error}") from error
     unfinished = target.with_name(f"{target.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
-    made.save(str(unfinished / "config"))
+    settings.save(str(unfinished / "config"))
     torch.save(tensors, unfinished / "params.best")
     write_text(unfinished / "version", sockeye.__version__)
     for name in _COPIED:

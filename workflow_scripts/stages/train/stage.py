@@ -5,24 +5,18 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.input_files import as_list
-from workflow_scripts.core.files.model_folder import SOCKEYE, model_files
-from workflow_scripts.core.files.paths import Located, file_name
+from workflow_scripts.core.files.model_folder import SOCKEYE, SOCKEYE_FILES, model_files
+from workflow_scripts.core.files.paths import Located
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS, finished
 from workflow_scripts.plan.config import FILTER_ROLES
 from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
-from workflow_scripts.stages.corpus.stage import Download
+from workflow_scripts.stages.corpus.stage import Download, block_downloads, not_pinned
 from workflow_scripts.stages.train.checks import problems
-from workflow_scripts.stages.train.model_files import FILES
 
-_PIN = (
-    "Get and pin it once, with the config files and settings of this run: python -m "
-    "workflow_scripts.corpus.pin --configfile ... --output pins.yaml; then add pins.yaml to "
-    "--configfile (docs/train.md)"
-)
+_PAGE = "docs/train.md"
 # Keys of a finished model that do not change its folder: what is told of it.
 _TOLD = ("trained_on", "licence")
 
@@ -102,9 +96,9 @@ class Train(Stage):
         if not settings.get("shortlist"):
             settings.pop("shortlist", None)
         if downloads := self.downloads(role):
-            kept = self.config["downloads"]
+            folder = self.config["downloads"]
             del settings["url"], settings["sha256"]
-            return {**settings, "files": [Located(download.path, kept) for download in downloads]}
+            return {**settings, "files": [Located(download.path, folder) for download in downloads]}
         if record := self.hub_record(role):
             return {**settings, "record": Located(record, self.config["downloads"])}
         return settings
@@ -118,10 +112,10 @@ class Train(Stage):
             more = {key: model[key] for key in ("tag", "shortlist") if key in model}
             settings["model"] = {**by_name, **more}
         elif "files" in model:
-            kept = [
+            files = [
                 (Path(download.path).name, download.sha256) for download in self.downloads(instance)
             ]
-            settings["model"] = {**model, "files": kept}
+            settings["model"] = {**model, "files": files}
         elif "record" in model:  # the revision stands for all files, hashes only verify them
             left = ("record", "sha256")
             settings["model"] = {key: value for key, value in model.items() if key not in left}
@@ -143,7 +137,7 @@ class Train(Stage):
         if "folder" not in model:
             return {}
         text_models = {key: model[key] for key in TEXT_MODELS if key in model}
-        names: tuple[str, ...] = FILES
+        names: tuple[str, ...] = (*SOCKEYE_FILES, "version")
         if selection.taken_over(self.config, role):
             where = f"models.{self.config['train']['models'][role]}"
             try:
@@ -167,15 +161,7 @@ class Train(Stage):
         block = self.config["models"][name]
         if "url" not in block:
             return []
-        if block.get("sha256") is None:
-            raise InputError(
-                f"models.{name}: the sha256 of what is to be downloaded is not known yet. {_PIN}"
-            )
-        kept = Path(self.config["downloads"])
-        return [
-            Download(url, sha256, str(kept / sha256 / file_name(url)))
-            for url, sha256 in zip(as_list(block["url"]), as_list(block["sha256"]), strict=True)
-        ]
+        return block_downloads(f"models.{name}", block, self.config["downloads"], _PAGE)
 
     def hub_record(self, role: str) -> str:
         """Return the record of what is downloaded from the hub for a role; empty if nothing is.
@@ -188,9 +174,7 @@ class Train(Stage):
         if "hub" not in block:
             return ""
         if block.get("revision") is None:
-            raise InputError(
-                f"models.{name}: the revision of {block['hub']} is not known yet. {_PIN}"
-            )
+            raise not_pinned(f"models.{name}: the revision of {block['hub']}", _PAGE)
         repository = block["hub"].replace("/", "--")
         return f"{self.config['downloads']}/hub/{repository}/{block['revision']}.json"
 

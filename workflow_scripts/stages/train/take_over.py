@@ -21,7 +21,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import copy_file, write_json
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
-from workflow_scripts.core.files.manifest import record_path, shard_paths, verify, write_record
+from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.model_folder import SETTINGS, SOCKEYE, ModelFiles, model_files
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairRow, Side
@@ -31,7 +31,6 @@ from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.train import (
-    curve,
     data,
     direction,
     folder,
@@ -41,7 +40,7 @@ from workflow_scripts.stages.train import (
 )
 from workflow_scripts.stages.train.direction import Languages, TextPair
 from workflow_scripts.stages.train.doubts import ADVICE, doubts
-from workflow_scripts.stages.train.publishing import RECORD
+from workflow_scripts.stages.train.publishing import FIGURES, RECORD, write_figures
 from workflow_scripts.stages.train.weight_count import count_parameters
 
 _NO_SENSE = 0.1
@@ -164,8 +163,8 @@ def measure(
         )
     bleu = None
     ids = [
-        (model.source_ids(source.pieces(given)), model.target_vocab.ids(target.pieces(wanted)))
-        for given, wanted in test
+        (model.source_ids(source.pieces(read)), model.target_vocab.ids(target.pieces(written)))
+        for read, written in test
     ]
     if test:
         sources = [source.pieces(pair[0]) for pair in test]
@@ -189,11 +188,8 @@ def publish(
     task: Task, path: Path, texts: dict[Side, Path], metrics: dict[str, Any], output: Path
 ) -> None:
     """Move the model and its figures to the output folder; the record comes last."""
-    record_path(output / RECORD).unlink(missing_ok=True)
-    curve.write_table(output / "learning_curve.tsv", [])
-    curve.write_plot(output / "learning_curve.svg", [], f"{task.role} model")
-    write_json(output / "metrics.json", metrics)
-    names = ["learning_curve.tsv", "learning_curve.svg", "metrics.json"]
+    write_figures(task.role, [], metrics, output)  # of its training nothing is known
+    names = [*FIGURES]
     for side, text in texts.items():
         copy_file(text, output / f"{side}.model")
         names.append(f"{side}.model")

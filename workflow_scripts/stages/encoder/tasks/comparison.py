@@ -67,7 +67,7 @@ def read_answers(path: Path) -> Answers:
             part = rows[row.pop("part")]
             for name, value in row.items():
                 part.setdefault(name, []).append(value)
-    in_folds = {part: each["in_folds"] for part, each in about["parts"].items()}
+    in_folds = {part: block["in_folds"] for part, block in about["parts"].items()}
     # Answers that an earlier version wrote lack these.
     encoder, settings = about.get("encoder", {}), about.get("settings", {})
     return Answers(
@@ -86,38 +86,39 @@ def read_answers(path: Path) -> Answers:
 def _require_one_encoder(state: str, answers: Sequence[Answers]) -> None:
     """Refuse answers of one state that are of several encoders, or of one seed twice."""
     first = answers[0]
-    for before, each in pairwise(answers):
-        if each.encoder != first.encoder:
+    for before, later in pairwise(answers):
+        if later.encoder != first.encoder:
             raise InputError(
                 f"{first.task}: of the {state} encoder, the answers with seed {first.seed} and "
-                f"those with seed {each.seed} are of different encoders; give those of one"
+                f"those with seed {later.seed} are of different encoders; give those of one"
             )
-        if each.seed == before.seed:
+        if later.seed == before.seed:
             raise InputError(
-                f"{first.task}: of the {state} encoder, the answers with seed {each.seed} are "
+                f"{first.task}: of the {state} encoder, the answers with seed {later.seed} are "
                 "there twice; give them once"
             )
 
 
 def _require_same(answers: Sequence[Answers]) -> None:
     first = answers[0]
-    for each in answers[1:]:
-        if each.settings != first.settings:
+    for later in answers[1:]:
+        if later.settings != first.settings:
             raise InputError(
-                f"{first.task}: the answers with seed {first.seed} and those with seed {each.seed} "
-                "are of encoders that were tuned with different settings; make them again"
+                f"{first.task}: the answers with seed {first.seed} and those with seed "
+                f"{later.seed} are of encoders that were tuned with different settings; make them "
+                "again"
             )
-        if part := _differing(first, each):
+        if part := _differing(first, later):
             raise InputError(
                 f"{first.task}, {part}: the answers with seed {first.seed} and those with "
-                f"seed {each.seed} are of different data; make them again"
+                f"seed {later.seed} are of different data; make them again"
             )
 
 
 def _differing(one: Answers, other: Answers) -> str | None:
     """Return a part that is not the same in two sets of answers, what is learnt from too."""
     for part in {**one.data, **one.rows}:
-        rows, others = (each.rows.get(part, {}) for each in (one, other))
+        rows, others = (answers.rows.get(part, {}) for answers in (one, other))
         same = all(rows.get(name) == others.get(name) for name in _OF_EXAMPLES)
         if not same or one.data.get(part) != other.data.get(part):
             return part
@@ -159,20 +160,20 @@ def compared_part(
     scored = {
         state: [
             {name: np.asarray(values) for name, values in task.scored(rows).items()}
-            for rows in every
+            for rows in of_state
         ]
-        for state, every in states.items()
+        for state, of_state in states.items()
     }
-    whole = {state: [task.figures(rows) for rows in every] for state, every in scored.items()}
+    whole = {state: [task.figures(rows) for rows in of_state] for state, of_state in scored.items()}
     count = len(next(iter(next(iter(scored.values()))[0].values())))
     random = generator(seed, "encoder_tasks", "bootstrap")
     drawn: dict[str, dict[str, list[float]]] = {state: {} for state in states}
     for _ in range(samples):
         chosen = random.integers(count, size=count)
-        for state, every in scored.items():
+        for state, of_state in scored.items():
             of_seeds = [
                 task.figures({name: values[chosen] for name, values in rows.items()})
-                for rows in every
+                for rows in of_state
             ]
             for name in whole[state][0]:
                 # A rare type of SQuAD's questions may be missing in a sample.
@@ -192,7 +193,7 @@ def compared_part(
             state: _summary(values, sampled[known])
             for state, (values, sampled) in of_states.items()
         }
-        (plain, one), (tuned, other) = (of_states[each] for each in (PLAIN_STATE, TUNED_STATE))
+        (plain, one), (tuned, other) = (of_states[state] for state in (PLAIN_STATE, TUNED_STATE))
         measures[name]["gain"] = {
             "value": round(float(tuned.mean() - plain.mean()), DECIMALS),
             **interval((other - one)[known]),
@@ -217,8 +218,8 @@ def compare(answers: Mapping[str, Sequence[Answers]], config: dict[str, Any]) ->
     tasks: dict[str, Any] = {}
     for name in ENCODER_TASKS:
         own = {
-            state: sorted((one for one in every if one.task == name), key=lambda one: one.seed)
-            for state, every in answers.items()
+            state: sorted((one for one in of_state if one.task == name), key=lambda one: one.seed)
+            for state, of_state in answers.items()
         }
         if any(own.values()):
             tasks[name] = compared_task(name, own, config)

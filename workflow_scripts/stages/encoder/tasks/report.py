@@ -41,18 +41,18 @@ def comparisons(run: FinishedRun) -> dict[str, dict[str, Any]]:
 
 def encoder_tasks(run: FinishedRun) -> dict[str, Any] | None:
     """Return the tables in the forms of ParaBank 2's Tables 4 and 5, and what is missing."""
-    found = comparisons(run)
-    if not found:
+    by_name = comparisons(run)
+    if not by_name:
         return None
     return {
-        "pairs": {name: _pair_columns(each) for name, each in found.items()},
-        "spans": {name: span_rows(each) for name, each in found.items()},
+        "pairs": {name: _pair_columns(comparison) for name, comparison in by_name.items()},
+        "spans": {name: span_rows(comparison) for name, comparison in by_name.items()},
         "states": _STATES,
         "about": {
-            name: [_about(task, block) for task, block in _in_order(each["tasks"])]
-            for name, each in found.items()
+            name: [_about(task, block) for task, block in _in_order(comparison["tasks"])]
+            for name, comparison in by_name.items()
         },
-        "missing": _in_order(next(iter(found.values()))["missing"]),
+        "missing": _in_order(next(iter(by_name.values()))["missing"]),
     }
 
 
@@ -114,11 +114,11 @@ def _about(task: str, block: dict[str, Any]) -> dict[str, Any]:
 def encoder_tasks_table(run: FinishedRun) -> Table:
     """Return every measure of every task: plain, tuned and the gain, each with its interval."""
     rows = [
-        {**each, **figures, "encoder": name, "task": task, "part": part, "measure": measure}
+        {**rated, **figures, "encoder": name, "task": task, "part": part, "measure": measure}
         for name, comparison in comparisons(run).items()
         for task, block in _in_order(comparison["tasks"])
-        for part, each in block["parts"].items()
-        for measure, figures in each["measures"].items()
+        for part, rated in block["parts"].items()
+        for measure, figures in rated["measures"].items()
     ]
     states = ends(" ".join(_STATES), "value low high deviation")
     columns = f"encoder task part in_folds examples measure {states} {ends('gain')}"

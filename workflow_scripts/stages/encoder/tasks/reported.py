@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from workflow_scripts.plan.catalogues.encoder_tasks import chosen_files
-from workflow_scripts.stages.embed.evaluation import read_collected
+from workflow_scripts.stages.embed.evaluation import read_collected, text_keys
 from workflow_scripts.stages.embed.prepared import key
 from workflow_scripts.stages.encoder.tasks.problems import task_of
 
@@ -19,10 +19,7 @@ def tested_on(evaluation: Path, folders: Mapping[str, str]) -> set[int]:
     Raises:
         InputError: the STS data are damaged; or see `reported`.
     """
-    of_sts = {
-        key(text) for each in read_collected(evaluation) for pair in each.pairs for text in pair
-    }
-    return of_sts | reported(folders)
+    return text_keys(read_collected(evaluation)) | reported(folders)
 
 
 def reported(folders: Mapping[str, str]) -> set[int]:

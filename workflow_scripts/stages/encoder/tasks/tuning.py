@@ -120,14 +120,15 @@ class Tuning:
         rates = []
         for number, fold in enumerate(chosen):
             rest = np.setdiff1d(np.arange(len(examples)), fold)
-            learnt, asked = ([examples[place] for place in each] for each in (rest, fold))
+            learnt, asked = ([examples[place] for place in places] for places in (rest, fold))
             rates.append(self._chosen(f"fold-{number}", learnt, []))
-            (rows,) = self._step(f"fold-{number}", rates[-1], learnt, [asked])
-            gathered.append((fold, rows))
+            (answers,) = self._step(f"fold-{number}", rates[-1], learnt, [asked])
+            gathered.append((fold, answers))
         order = np.argsort(np.concatenate([fold for fold, _ in gathered]))
         names = gathered[0][1]
-        together = {name: [each for _, rows in gathered for each in rows[name]] for name in names}
-        return {name: [each[place] for place in order] for name, each in together.items()}, rates
+        together = {name: [row for _, part in gathered for row in part[name]] for name in names}
+        rows = {name: [values[place] for place in order] for name, values in together.items()}
+        return rows, rates
 
     def _chosen(self, name: str, train: Examples, development: Examples) -> float:
         """Return the learning rate that is best on data that is not reported.
@@ -158,11 +159,11 @@ class Tuning:
         plan = {
             **self._plan,
             "rate": rate,
-            "examples": [_digest(each) for each in (train, *tested)],
+            "examples": [_digest(examples) for examples in (train, *tested)],
         }
-        kept = self._work / f"{name}.json"
-        if kept.exists():
-            done = json.loads(kept.read_text(encoding="utf-8"))
+        path = self._work / f"{name}.json"
+        if path.exists():
+            done = json.loads(path.read_text(encoding="utf-8"))
             if done["plan"] == plan:
                 return done["rows"]
         model = self.task.open(self._encoder, self._number("layer"))
@@ -185,7 +186,7 @@ class Tuning:
             )
             for part in tested
         ]
-        write_json(kept, {"plan": plan, "rows": rows})
+        write_json(path, {"plan": plan, "rows": rows})
         checkpoint.unlink(missing_ok=True)
         return rows
 
@@ -195,7 +196,7 @@ class Tuning:
 
 
 def _digest(examples: Examples) -> str:
-    return hashlib.sha256(canonical([list(each) for each in examples]).encode()).hexdigest()
+    return hashlib.sha256(canonical([list(example) for example in examples]).encode()).hexdigest()
 
 
 def tune(
@@ -310,9 +311,9 @@ def tune_for_task(
         encoder = encoder_folder(settings["base"])
     if (encoder / f"{RECORD}.json").exists():  # a unit of a run
         verify(encoder / RECORD)
-    kept = {name: settings[name] for name in SETTINGS}
+    task_settings = {name: settings[name] for name in SETTINGS}
     with unchanged(inputs or {}):
-        tune(encoder, task, data, kept, seed, output, str(choose_device(device)))
+        tune(encoder, task, data, task_settings, seed, output, str(choose_device(device)))
 
 
 main = command(tune_for_task)
