@@ -135,11 +135,14 @@ def main(argv: list[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     if arguments.realisations < 1:
         raise InputError(f"--realisations must be at least 1, not {arguments.realisations}")
+    noise = dict(arguments.noise)
+    if len(noise) < len(arguments.noise):
+        raise InputError("--noise names a kind twice; name it once")
     bitext = items(
         arguments.seed,
         arguments.first,
         arguments.count,
-        dict(arguments.noise),
+        noise,
         arguments.realisations,
     )
     attributes = {"source": "source", "reference": "reference", "tree": "trees", "noise": "labels"}

@@ -172,6 +172,9 @@ def test_command_line_refuses(tmp_path):
     outputs = ["--source", str(tmp_path / "s"), "--reference", str(tmp_path / "r")]
     with pytest.raises(InputError, match="at least 1"):
         generate.main(["--count", "1", "--realisations", "0", *outputs])
+    kind = min(KINDS)
+    with pytest.raises(InputError, match="--noise names a kind twice"):
+        generate.main(["--count", "1", "--noise", f"{kind}=0.1", f"{kind}=0.2", *outputs])
     with pytest.raises(SystemExit):
         generate.main(["--count", "1", "--noise", "swapped", *outputs])
     with pytest.raises(InputError, match="no noise"):
