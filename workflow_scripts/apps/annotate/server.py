@@ -221,7 +221,8 @@ class Handler(BaseHTTPRequestHandler):
             text = "You have judged everything there is. Thank you!"
             self._message(HTTPStatus.OK, text, name=name, before=before)
         else:
-            self._show(annotator, name, page, {})
+            # An address of its own: a browser's way back leads to the page before.
+            self._redirect(f"/page/{page.number}")
 
     def _own_page(self, person: tuple[int, str], path: str, form: Mapping[str, str]) -> None:
         """Show a page that the person was given, or take its answers."""

@@ -4,15 +4,14 @@ Debian's Chromium (apt-get install chromium), driven by playwright; without it t
 """
 
 import re
-import shutil
-from contextlib import contextmanager
 
 import pytest
+
+from tests.unit.browser import launched, opened
 
 pytestmark = pytest.mark.slow
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright here")
-CHROMIUM = shutil.which("chromium")
 SENTENCE = "Muž opravuje kolo."
 # What hits the eye of whoever sees little: text against what stands behind it (WCAG 2.2, 1.4.3).
 CONTRASTS = """() => {
@@ -61,29 +60,7 @@ SMALL = """() => [...document.querySelectorAll(
 
 @pytest.fixture(scope="module")
 def chromium():
-    if CHROMIUM is None:
-        pytest.skip("no chromium here: apt-get install chromium")
-    with sync_api.sync_playwright() as playwright:
-        # The tests may run as root, in a container.
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@contextmanager
-def opened(chromium, address, path="/", **more):
-    """Open a page; it must say nothing on the console and ask nobody else."""
-    context = chromium.new_context(**{"viewport": {"width": 1000, "height": 800}, **more})
-    page = context.new_page()
-    said, asked = [], []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{address}{path}")
-    yield page
-    assert said == []
-    assert all(url.startswith((address, "data:")) for url in asked)
-    context.close()
+    yield from launched()
 
 
 def results(page):

@@ -1,0 +1,150 @@
+"""The annotation page in a real browser: what people do, and what happens to their machines."""
+
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.browser import launched, opened
+from tests.unit.judge.annotation import campaign
+from tests.unit.judge.test_server import HOSTILE, serving
+from workflow_scripts.apps.annotate.store import Store
+
+pytestmark = pytest.mark.rest
+SUBMIT = "button.main"
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    yield from launched()
+
+
+def enter(page, name):
+    page.fill("input[name=name]", name)
+    page.click("button")
+    page.wait_for_selector("p.paraphrase")
+
+
+def rate(page, score):
+    for number in page.locator("input[type=number]").all():
+        number.fill(str(score))
+    page.click(SUBMIT)
+
+
+def scores(store):
+    """What each person said, by the paraphrase."""
+    return {(said.annotator, said.item.paraphrase): said.answer.score for said in store.judged()}
+
+
+def address(port):
+    return f"http://127.0.0.1:{port}"
+
+
+def test_markup_is_text_and_two_people_judge_the_same_pairs(chromium, tmp_path):
+    store = campaign(tmp_path, references=1, paraphrase=lambda *at: f"{HOSTILE} {at[1]}")
+    with serving(store, wanted=2, controls=0) as port:
+        for name, score in (("Ana", 10), ("Béla <b>", 90)):
+            with opened(chromium, address(port)) as page:
+                enter(page, name)
+                assert page.locator("p.paraphrase").first.inner_text().startswith(HOSTILE)
+                assert name in page.inner_text("header")
+                rate(page, score)
+                page.wait_for_selector("text=Thank you")
+    assert sorted(scores(store).values()) == [10] * 5 + [90] * 5
+
+
+def test_who_goes_back_changes_an_answer_and_adds_none(chromium, tmp_path):
+    store = campaign(tmp_path)
+    with serving(store, controls=0) as port, opened(chromium, address(port)) as page:
+        enter(page, "Ana")
+        first = page.locator("form").get_attribute("action")
+        rate(page, 10)
+        page.wait_for_selector(f"form:not([action='{first}'])")
+        page.go_back()
+        page.wait_for_selector(f"form[action='{first}']")
+        rate(page, 20)
+        page.wait_for_selector(f"form:not([action='{first}'])")
+    assert list(scores(store).values()) == [20] * 5
+
+
+def test_an_answer_that_does_not_arrive_is_sent_again(chromium, tmp_path, monkeypatch):
+    store = campaign(tmp_path, references=1)
+    with serving(store, controls=0) as port:
+        context = chromium.new_context()
+        page = context.new_page()
+        page.goto(address(port))
+        enter(page, "Ana")
+        # The connection is lost while the answer is on its way, then the disk is full.
+        page.route("**/page/*", lambda route: route.abort())
+        rate(page, 30)
+        page.unroute("**/page/*")
+        assert store.judged() == []
+        page.goto(address(port))
+        with monkeypatch.context() as patched:
+            patched.setattr(store, "answer", full)
+            rate(page, 40)
+            page.wait_for_selector("text=Nothing was stored")
+        page.go_back()
+        page.wait_for_selector("p.paraphrase")
+        rate(page, 40)
+        page.wait_for_selector("text=Thank you")
+        context.close()
+    assert list(scores(store).values()) == [40] * 5
+
+
+def full(*_):
+    raise sqlite3.OperationalError("database or disk is full")
+
+
+def test_ten_thousand_pairs_and_a_server_that_is_killed(chromium, tmp_path):
+    """What the browser was told is stored is there when the server comes again."""
+    campaign(tmp_path, references=2000).close()
+    database = tmp_path / "campaign.sqlite"
+    told = 0
+    for _ in range(3):
+        told = killed_at_work(chromium, database, told)
+
+
+def killed_at_work(chromium, database, told):
+    """Judge pages until the server dies; return how many answers it stored in all."""
+    server, port = started(database)
+    try:
+        with opened(chromium, address(port)) as page:
+            enter(page, "Ana")
+            for _ in range(3):
+                first = page.locator("form").get_attribute("action")
+                rate(page, 50)
+                page.wait_for_selector(f"form:not([action='{first}'])")
+                told += 5
+            # The next answer is on its way when the server dies.
+            page.route("**/page/*", lambda route: (kill(server), route.abort()))
+            rate(page, 50)
+    finally:
+        kill(server)
+    stored = len(Store(database).judged())
+    assert told <= stored <= told + 5
+    assert stored % 5 == 0
+    return stored
+
+
+def started(database):
+    """Start the page in a process of its own; return it and its port."""
+    command = [sys.executable, "-m", "workflow_scripts.judge.annotate"]
+    command += ["--database", str(database), "--port", "0", "--controls", "0"]
+    root = Path(__file__).resolve().parents[3]
+    server = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True)
+    for line in server.stdout:
+        if found := re.search(r"127\.0\.0\.1:(\d+)", line):
+            return server, int(found[1])
+    raise AssertionError("the page told no address")
+
+
+def kill(server):
+    if server.poll() is None:
+        os.kill(server.pid, signal.SIGKILL)
+        server.wait()
