@@ -38,7 +38,8 @@ def environment() -> dict[str, str]:
 class Pipeline:
     """A working directory with its configuration file.
 
-    `environment` is that of Snakemake and its jobs, `snakefile` the workflow.
+    `environment` is that of Snakemake and its jobs, `snakefile` the workflow, `cores` how many it
+    uses at once.
     """
 
     def __init__(self, folder: Path, config: dict[str, Any]):
@@ -46,6 +47,7 @@ class Pipeline:
         self.config = config
         self.environment = environment()
         self.snakefile = ROOT / "Snakefile"
+        self.cores = 2
         self.folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(config)
         # A run that several processes read stays as it is.
@@ -89,7 +91,7 @@ class Pipeline:
                 "--directory",
                 str(self.folder),
                 "--cores",
-                "2",
+                str(self.cores),
             ),
             *("--configfile", str(self.config_file)),
         ]

@@ -1,11 +1,17 @@
-"""Odd places: folders of any name for the workflow, the data and the results; other locales."""
+"""Odd places: folders of any name for the workflow, the data and the results; other locales.
 
+What must not matter changes no byte.
+"""
+
+import os
 import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from tests.e2e import micro
-from tests.e2e.pipeline import ROOT, Pipeline
+from tests.e2e.pipeline import ROOT, Pipeline, result_sums
 
 pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
@@ -66,3 +72,55 @@ def test_a_python_that_is_told_to_read_names_otherwise_is_refused(foreign):
     output = foreign.fail("clean")
     assert "the locale's encoding is ascii" in output
     assert "set PYTHONUTF8=1, or a locale of UTF-8" in output
+
+
+@pytest.fixture
+def turkish(tmp_path):
+    """An environment in which a small I has no dot, and texts are sorted otherwise."""
+    if not shutil.which("localedef") or not Path("/usr/share/i18n/locales/tr_TR").exists():
+        pytest.skip("no Turkish locale can be made here: apt-get install locales")
+    place = tmp_path / "locales"
+    place.mkdir()
+    made = ["localedef", "-i", "tr_TR", "-f", "UTF-8", str(place / "tr_TR.UTF-8")]
+    subprocess.run(made, check=True)
+    environment = {"LOCPATH": str(place), "LC_ALL": "tr_TR.UTF-8"}
+    read = ["python", "-c", "import locale; print(locale.setlocale(locale.LC_ALL, ''))"]
+    inherited = os.environ | environment
+    told = subprocess.run(read, env=inherited, capture_output=True, text=True, check=True).stdout
+    assert told == "tr_TR.UTF-8\n"
+    return environment
+
+
+def contents(pipeline):
+    """The SHA-256 of each data file of a run by its path, without the times."""
+    sums = result_sums(pipeline.folder)
+    return {path: told.partition(" ")[0] for path, told in sums.items()}
+
+
+# A datasheet names the commit of the workflow, which a copy without its history does not know.
+_OF_THE_COMMIT = ("results/release/",)
+
+
+@pytest.mark.parametrize("place", ["turkish", "copied"])
+def test_what_must_not_matter_changes_no_byte(finished, tmp_path, request, place):
+    """One core, another hash seed, locale, time zone, umask, folder, and a copy without times."""
+    other = Pipeline(tmp_path / "ein Ordner ñ€", finished.config)
+    other.cores = 1
+    if place == "turkish":
+        other.environment |= {"PYTHONHASHSEED": "random", "TZ": "UTC-14"}
+        other.environment |= request.getfixturevalue("turkish")
+    else:
+        other.snakefile = clone(tmp_path / "a copy")
+        other.environment |= {"PYTHONHASHSEED": "7", "TZ": "UTC+12", "LC_ALL": "C"}
+        for path in (tmp_path / "a copy").rglob("*"):
+            os.utime(path, (0, 0))
+    before = os.umask(0o077)
+    try:
+        other.run()
+    finally:
+        os.umask(before)
+    made, expected = contents(other), contents(finished)
+    assert made.keys() == expected.keys()
+    apart = _OF_THE_COMMIT if place == "copied" else ()
+    compared = [path for path in expected if not path.startswith(apart)]
+    assert [path for path in compared if made[path] != expected[path]] == []
