@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import stanza_package
+from tests.commands import require_right_waits
 from tests.configs import ROOT
 from tests.unit.lexicon.wordnet_files import write_wordnet
 from tests.unit.transfer.conftest import write_senteval
@@ -76,3 +77,4 @@ def test_recipe_is_planned(recipe, tmp_path, monkeypatch):
     assert len(set(folders)) == len(folders) > 10
     assert {unit[0] for unit in layout.units()} > {"corpus", "clean", "train", "generate", "select"}
     assert all(layout.records(*unit) for unit in layout.units())
+    require_right_waits(layout)
