@@ -1,9 +1,17 @@
-"""Which module the job of each rule starts: its stage declares it, or the layout for manifests."""
+"""What is declared of jobs: the module that each starts, and the jobs of the stages of a run.
+
+The job of a manifest is declared by the layout.
+"""
 
 import ast
 import functools
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+
+from workflow_scripts.plan.job import Job
+from workflow_scripts.plan.layout import Layout
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULE = re.compile(r"[a-z_]+(\.[a-z_0-9]+)+")
@@ -35,3 +43,39 @@ def _declared(stage: str, name: str) -> str:
                     ):
                         return f"stages.{first}" if of_stage else first
     raise LookupError(f"{file}: {name}_job names no module")
+
+
+def jobs(layout: Layout) -> Iterator[Job]:
+    """Yield the jobs of a run; each wildcard of a stage has each of its values at least once."""
+    values = {"shard": ["0000"], "side": ["source", "reference"]}
+    values["system"] = layout.config["run"]["systems"]
+    for stage in layout.stages:
+        own = {name: found for name, found in stage.wildcards().items() if found}
+        values |= own
+        names = [name for name in dir(stage) if re.fullmatch("[a-z].*_job", name)]
+        for number in range(max(map(len, [*own.values(), values["side"], values["system"]]))):
+            at = SimpleNamespace(**{key: each[number % len(each)] for key, each in values.items()})
+            for name in names if stage.instances() else ():
+                try:
+                    yield getattr(stage, name)(at)
+                except (AttributeError, KeyError):  # what this run does without
+                    continue
+
+
+def waits_for(job: Job) -> list[str]:
+    """Return the files whose later time is a reason to run a job again."""
+    found = list(job.awaits)
+    for read in job.reads.values():
+        found += [read] if isinstance(read, str) else read or []
+    return found
+
+
+def require_right_waits(layout: Layout) -> None:
+    """Look at what the jobs of a run wait for."""
+    for job in jobs(layout):
+        stage, read = layout.declaration(job.command.partition(".")[0]), waits_for(job)
+        if job.instance in stage.instances():
+            # Files of the user count by their content: a later time is no reason to run.
+            assert stage.inputs(job.instance).keys().isdisjoint(read)
+            # Records of shards are for manifests alone: a second edge per file costs time.
+            assert not [path for path in read if re.search(r"/\d+\.json$", path)]

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.e2e import micro
+from tests.e2e.faults.kills import written_stage
 from tests.e2e.pipeline import ROOT, Pipeline, environment, sha256
 from tests.rules.test_structure import JOBS
 from workflow_scripts.core.errors import InputError
@@ -115,6 +116,12 @@ def run_alone(job: Job, folder: Path) -> None:
 @pytest.mark.parametrize("rule", RULES)
 def test_command_runs_alone_with_the_same_result(printed, workplace, rule):
     run_alone(printed[rule], workplace.folder)
+
+
+def test_kills_know_the_stage_of_a_job_by_its_command(printed):
+    """Otherwise `tests/e2e/faults/kills.py` waits for other jobs than it means."""
+    for job in filter(lambda job: job.outputs, printed.values()):
+        assert f"results/{written_stage(job.words)}/" in job.outputs[0], job.rule
 
 
 _REWRITER = ["rewriter.json", "metrics.json", "learning_curve.tsv"]

@@ -29,7 +29,7 @@ LATE = STAGES[len(TRAINED) :]
 EARLY = ("corpus", "corpus", "clean", "clean", "subword", "subword", *["train"] * 3, *LATE)
 SERIES = (EARLY, LATE, LATE)
 PATIENCE_SECONDS = 600
-_WRITES = re.compile(r"\bresults/(\w+)/")
+_WRITES = re.compile(r"results/(\w+)/")
 # How often a run may end before the kill; after that the kill is tried with a shorter wait.
 _ATTEMPTS = 5
 
@@ -72,9 +72,13 @@ def jobs_below(parent: psutil.Process) -> dict[psutil.Process, str]:
             with suppress(psutil.Error):
                 command = process.cmdline()
                 if command[1:2] == ["-m"] and command[2].startswith("workflow_scripts."):
-                    # The output is the last option.
-                    found[process] = _WRITES.findall(" ".join(command))[-1]
+                    found[process] = written_stage(command)
     return found
+
+
+def written_stage(command: list[str]) -> str:
+    """Return the stage that a job writes to, by the output in its command line."""
+    return _WRITES.match(command[command.index("--output") + 1])[1]
 
 
 def wait_for_moment(

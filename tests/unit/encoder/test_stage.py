@@ -4,6 +4,7 @@ import copy
 
 import pytest
 
+from tests.commands import require_right_waits
 from tests.configs import keys, refusal, run_on_testbed
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.selection import used
@@ -111,6 +112,7 @@ def test_an_encoder_of_the_users_counts_by_its_files(config, tmp_path):
     stage = layout.stage(Encoder)
     assert set(stage.base_files("pbert")) == {"config.json", "model.safetensors", "tokenizer.json"}
     assert stage.base_files("pbert-pairs") == {}
+    require_right_waits(layout)
     (folder / "model.safetensors").write_text("{ }", encoding="utf-8")
     again = run_layout(other)
     assert again.key("encoder", "pbert") != layout.key("encoder", "pbert")

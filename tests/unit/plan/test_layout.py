@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.commands import jobs, waits_for
 from tests.configs import refusal, replaced, run_on_testbed
 from tests.stanza_package import FOLDER as STANZA
 from workflow_scripts.core.errors import InputError
@@ -313,6 +314,10 @@ def test_a_file_counts_by_its_content_and_not_its_place(config, tmp_path, key):
     config["data"], file = str(tmp_path / "there"), tmp_path / "there" / NAME
     os.utime(file, (1, 1))
     assert folders(config) == here
+    # Nor is its time a reason to run the job that reads it.
+    told = [*jobs(run_layout(config))]
+    assert any(str(file) in job.users for job in told)
+    assert not any(str(file) in waits_for(job) for job in told)
     file.write_text("2\ta\tb\n", encoding="utf-8")
     other = folders(config)
     assert stages({unit for unit in here if other[unit] != here[unit]}) == stages_moved
@@ -369,6 +374,9 @@ def test_embeddings_are_tested_on_all_data_of_a_folder(config, tmp_path):
     assert list(before.stage(embed.Embed).inputs("evaluation")) == [str(path)]
     path.write_text("2\ta\tb\n", encoding="utf-8")
     assert run_layout(config).key("embed", "evaluation") != before.key("embed", "evaluation")
+    config["sts"]["data"] = ["absent"]
+    with pytest.raises(InputError, match=r"sts\.data: .*absent: no such file or folder"):
+        run_layout(config)
 
 
 def test_graded_pairs_of_the_testbed_are_for_runs_on_it(config, tmp_path):

@@ -5,6 +5,7 @@ import json
 import pytest
 import yaml
 
+from tests.commands import require_right_waits
 from tests.configs import ROOT, refusal, replaced
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.seal import sealed
@@ -34,8 +35,10 @@ def test_a_run_of_merges_has_no_unit_of_bitext_or_models(config, tmp_path, monke
     monkeypatch.chdir(tmp_path)
     for run in ("cs-en", "de-en", "fr-en"):
         write_run(tmp_path, run)
-    stages = {stage for stage, _ in run_layout(config).units()}
+    layout = run_layout(config)
+    stages = {stage for stage, _ in layout.units()}
     assert stages == {"score", "select", "filter", "embed", "evaluate", "release"}
+    require_right_waits(layout)
 
 
 @pytest.mark.slow

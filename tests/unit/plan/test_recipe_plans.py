@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import stanza_package
+from tests.commands import require_right_waits
 from tests.configs import ROOT
 from tests.unit.lexicon.wordnet_files import write_wordnet
 from tests.unit.transfer.conftest import write_senteval
@@ -80,3 +81,4 @@ def test_recipe_is_planned(recipe, tmp_path, monkeypatch):
     # `estimate` tries the selection of each system on made-up candidates.
     for system in config["run"]["systems"]:
         select_among(["a dog", "a cat"], layout.settings(("select", system)), str.split)
+    require_right_waits(layout)
