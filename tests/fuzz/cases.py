@@ -8,7 +8,7 @@ import itertools
 import os
 import resource
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -148,3 +148,48 @@ def number(text: str) -> float | None:
     except ValueError:
         return None
     return value if abs(value) != float("inf") else None
+
+
+def known(text: str) -> float | None:
+    """Return a number, None where there is none.
+
+    Raises:
+        ValueError: what stands there is no number.
+    """
+    if text.strip() and number(text) is None:
+        raise ValueError
+    return number(text)
+
+
+# What stands in cells of tables.
+words = st.sampled_from(["a", "b c", "ž", "\u2028", '"', "\\", "NA", "x" * 30, "0", "-", "\ufeff"])
+figures = st.sampled_from(["", "0", "1", "2", "2.5", "100", "-1", " 3", "1e2"])
+odd_cells = st.sampled_from(["", " ", "nan", "1e308", "1_0", "٣", "101", "9" * 5000, "\r", "\0"])
+
+
+@st.composite
+def tables(draw: st.DrawFn, cells: dict[str, st.SearchStrategy[str]], least: int = 0) -> bytes:
+    """Generate a table with a header, given the cells of each column; some have an odd cell."""
+    names = draw(st.permutations(sorted(cells)))
+    names = names[: draw(st.integers(least or len(names), len(names)))]
+    names += draw(st.lists(st.sampled_from(["other", *cells]), max_size=1)) if least else []
+    of = st.tuples(*(cells.get(name, words) for name in names))
+    rows = [list(row) for row in draw(st.lists(of, max_size=6))]
+    odd = st.tuples(st.integers(0, 5), st.integers(0, len(names) - 1), odd_cells)
+    for row, column, cell in draw(st.lists(odd, max_size=1)) if rows else ():
+        rows[row % len(rows)][column] = cell
+    return "".join("\t".join(row) + "\n" for row in [names, *rows]).encode()
+
+
+def simple_table(content: bytes, required: Iterable[str], more: Iterable[str] = ()) -> Any:
+    """Return the rows of a table by column, simply; None where it is none."""
+    lines = decoded(lines_of(content))
+    if not lines or "\0" in "".join(lines):
+        return None
+    names, *rows = [line.split("\t") for line in lines]
+    rows = [row for row in rows if row != [""]]
+    if not {*required} <= {*names} or any(names.count(name) > 1 for name in (*required, *more)):
+        return None
+    if any(len(row) != len(names) for row in rows):
+        return None
+    return [dict(zip(names, row, strict=True)) for row in rows]

@@ -85,10 +85,12 @@ def aggregate(ratings: Sequence[Rating]) -> dict[str, dict[str, Any]]:
     return result
 
 
-def _natural(text: str) -> tuple[bool, int, str]:
+def _natural(text: str) -> tuple[bool, int, str, str]:
     """Numbers first, in their order, then names."""
     number = text.isascii() and text.isdigit()
-    return (not number, int(text) if number else 0, text)
+    # Not int(): it refuses more than some thousand digits.
+    digits = text.lstrip("0") if number else ""
+    return (not number, len(digits), digits, text)
 
 
 def add_sums(sums: NDArray[np.float64], score: float | None, clean: bool) -> None:
