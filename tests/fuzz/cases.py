@@ -5,6 +5,7 @@ the file. It raises nothing else, ends, and needs little memory.
 """
 
 import itertools
+import math
 import os
 import resource
 import signal
@@ -193,3 +194,21 @@ def simple_table(content: bytes, required: Iterable[str], more: Iterable[str] = 
     if any(len(row) != len(names) for row in rows):
         return None
     return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+# Requests to rewriters, right and wrong.
+_texts = ["Muž spí.", "", " ", "\0", "\ud800", "x" * 2001, "\ufdfa" * 20, "¿?", "ﬁ"]
+_sentences = st.sampled_from(_texts)
+_lists = st.lists(st.sampled_from([*_texts[1:], "man", "<s> The"]), max_size=3)
+_counts = st.sampled_from([0, 1, 3, 21, -1, 1.0, 1.5, True, None, 10**400, 1e308, "2", math.nan])
+_values = st.one_of(_sentences, _lists, _counts, st.just({}))
+_REQUEST = {
+    **{"text": _sentences, "avoid": _lists, "use": _lists, "number": _counts, "samples": _counts},
+    **{"avoid_forms": st.booleans(), "use_forms": st.booleans(), "avoid_pieces": st.booleans()},
+    **{"template": _sentences, "system": _sentences, "seed": _counts, "id": _values},
+}
+request_fields = st.one_of(
+    st.fixed_dictionaries({}, optional=_REQUEST).map(lambda some: {"text": _texts[0], **some}),
+    st.fixed_dictionaries(_REQUEST),
+    st.dictionaries(st.sampled_from([*_REQUEST, "x"]), _values, max_size=3),
+)

@@ -47,7 +47,7 @@ RATINGS = {
     "backward_nll": figures,
 }
 LABELS = {
-    **{name: words for name in LABEL_COLUMNS[:3]},
+    **dict.fromkeys(LABEL_COLUMNS[:3], words),
     **dict.fromkeys(LABEL_COLUMNS[3:5], figures),
     "label": st.sampled_from(["G", "acceptable", "Bad", "a "]),
 }
@@ -55,7 +55,7 @@ MARKS = {"good": 1.0, "g": 1.0, "acceptable": 0.5, "a": 0.5, "bad": 0.0, "b": 0.
 
 
 def rows_or_none(content, required, more, made):
-    """Return what is made of each row, simply; None where one of them is wrong, or there is none."""
+    """Return what is made of each row, simply; None where one is wrong, or there is none."""
     rows = simple_table(content, required, more)
     try:
         return [made(row) for row in rows or ()] or None
@@ -182,11 +182,11 @@ def test_ratings(tmp_path_factory, content):
         found = outcome(path, lambda: read_ratings(path))
     if found is not None:
         found = [
-            *(
-                (each.annotator, each.reference, each.length, each.paraphrase, each.systems)
-                + (each.score, each.grammar, each.nll, each.backward_nll, each.reference_text)
-                for each in found
+            (
+                *(each.annotator, each.reference, each.length, each.paraphrase, each.systems),
+                *(each.score, each.grammar, each.nll, each.backward_nll, each.reference_text),
             )
+            for each in found
         ]
     assert found == simple_ratings(content)
 
