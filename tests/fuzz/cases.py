@@ -212,3 +212,10 @@ request_fields = st.one_of(
     st.fixed_dictionaries(_REQUEST),
     st.dictionaries(st.sampled_from([*_REQUEST, "x"]), _values, max_size=3),
 )
+
+
+# What may stand in the place of any value in a JSON file.
+json_values = st.one_of(
+    *(st.none(), st.booleans(), st.integers(-3, 2**70), st.floats(), st.text(max_size=5)),
+    st.sampled_from([[], {}, [1.0], [0.0, 1.0], [[1.0]], 1e200, -1e308, 10**400, "1", 0]),
+)
