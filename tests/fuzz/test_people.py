@@ -33,10 +33,16 @@ from workflow_scripts.stages.judge.rated_pairs import read_ratings as read_rated
 from workflow_scripts.stages.judge.rating_file import COLUMNS, OWN_COLUMNS, read_ratings
 
 names = st.sampled_from(["a", "a", "b"])
-scores = st.sampled_from(["", "0", "2.5", "100", "99", " 3", "1e1"])
+scores = st.sampled_from(["101", "", "0", "2.5", "100", "99", " 3", "1e1"])
 nlls = st.sampled_from(["", "0", "0.25", "1e2", "7"])
+sentences = st.sampled_from(["A b."] * 5 + ["C."])
 PAIRS = {
-    **{"id": names, "reference": st.just("A b."), "paraphrase": words, "source": words},
+    **{
+        "id": names,
+        "reference": sentences,
+        "paraphrase": words,
+        "source": words,
+    },
     **{"system": st.sampled_from(["a", "b a", "b"]), "forward_nll": nlls, "backward_nll": nlls},
     "paraphrase_score": st.sampled_from(["0.1", "1", "", "0.2"]),
 }
@@ -48,7 +54,7 @@ RATINGS = {
 }
 LABELS = {
     **dict.fromkeys(LABEL_COLUMNS[:3], words),
-    **dict.fromkeys(LABEL_COLUMNS[3:5], figures),
+    **dict.fromkeys(LABEL_COLUMNS[3:5], st.one_of(figures, figures, st.just("-2"))),
     "label": st.sampled_from(["G", "acceptable", "Bad", "a "]),
 }
 MARKS = {"good": 1.0, "g": 1.0, "acceptable": 0.5, "a": 0.5, "bad": 0.0, "b": 0.0}
@@ -279,7 +285,7 @@ def test_labels(tmp_path_factory, content):
         assert [None if each is None or each != each else each for each in column] == wanted
 
 
-ANSWERS = {"1": names, "2": words, "3": st.sampled_from(["1", "0", "2.5"])}
+ANSWERS = {"1": names, "2": words, "3": st.sampled_from(["1", "0", "2.5", "-1"])}
 PARAPHRASES = {"1": names, "2": st.sampled_from(["1", "2", "01"]), "3": words}
 
 

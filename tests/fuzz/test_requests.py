@@ -29,9 +29,9 @@ def as_cells(rows):
 
 
 tsv = st.lists(st.sampled_from(["text", "avoid", "id", "number", "x"]), max_size=3).flatmap(
-    lambda names: st.lists(st.lists(cells, min_size=1 + len(names), max_size=1 + len(names))).map(
-        lambda rows: as_cells([["text", *names], *rows])
-    )
+    lambda names: st.lists(
+        st.lists(cells, min_size=max(1, len(names)), max_size=1 + len(names))
+    ).map(lambda rows: as_cells([["text", *names], *rows]))
 )
 jsonl = st.lists(
     st.one_of(*[request_fields.map(lambda fields: json.dumps(fields).encode())] * 3, odd_lines)
