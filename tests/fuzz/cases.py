@@ -5,10 +5,11 @@ the file. It raises nothing else, ends, and needs little memory.
 """
 
 import itertools
+import math
 import os
 import resource
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -148,3 +149,73 @@ def number(text: str) -> float | None:
     except ValueError:
         return None
     return value if abs(value) != float("inf") else None
+
+
+def known(text: str) -> float | None:
+    """Return a number, None where there is none.
+
+    Raises:
+        ValueError: what stands there is no number.
+    """
+    if text.strip() and number(text) is None:
+        raise ValueError
+    return number(text)
+
+
+# What stands in cells of tables.
+words = st.sampled_from(["a", "b c", "ž", "\u2028", '"', "\\", "NA", "x" * 30, "0", "-", "\ufeff"])
+figures = st.sampled_from(["", "0", "1", "2", "2.5", "100", "-1", " 3", "1e2"])
+odd_cells = st.sampled_from(["", " ", "nan", "1e308", "1_0", "٣", "101", "9" * 5000, "\r", "\0"])
+
+
+@st.composite
+def tables(draw: st.DrawFn, cells: dict[str, st.SearchStrategy[str]], least: int = 0) -> bytes:
+    """Generate a table with a header, given the cells of each column; some have an odd cell."""
+    names = draw(st.permutations(sorted(cells)))
+    names = names[: draw(st.integers(least or len(names), len(names)))]
+    names += draw(st.lists(st.sampled_from(["other", *cells]), max_size=1)) if least else []
+    of = st.tuples(*(cells.get(name, words) for name in names))
+    rows = [list(row) for row in draw(st.lists(of, max_size=6))]
+    odd = st.tuples(st.integers(0, 5), st.integers(0, len(names) - 1), odd_cells)
+    for row, column, cell in draw(st.lists(odd, max_size=1)) if rows else ():
+        rows[row % len(rows)][column] = cell
+    return "".join("\t".join(row) + "\n" for row in [names, *rows]).encode()
+
+
+def simple_table(content: bytes, required: Iterable[str], more: Iterable[str] = ()) -> Any:
+    """Return the rows of a table by column, simply; None where it is none."""
+    lines = decoded(lines_of(content))
+    if not lines or "\0" in "".join(lines):
+        return None
+    names, *rows = [line.split("\t") for line in lines]
+    rows = [row for row in rows if row != [""]]
+    if not {*required} <= {*names} or any(names.count(name) > 1 for name in (*required, *more)):
+        return None
+    if any(len(row) != len(names) for row in rows):
+        return None
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+# Requests to rewriters, right and wrong.
+_texts = ["Muž spí.", "", " ", "\0", "\ud800", "x" * 2001, "\ufdfa" * 20, "¿?", "ﬁ"]
+_sentences = st.sampled_from(_texts)
+_lists = st.lists(st.sampled_from([*_texts[1:], "man", "<s> The"]), max_size=3)
+_counts = st.sampled_from([0, 1, 3, 21, -1, 1.0, 1.5, True, None, 10**400, 1e308, "2", math.nan])
+_values = st.one_of(_sentences, _lists, _counts, st.just({}))
+_REQUEST = {
+    **{"text": _sentences, "avoid": _lists, "use": _lists, "number": _counts, "samples": _counts},
+    **{"avoid_forms": st.booleans(), "use_forms": st.booleans(), "avoid_pieces": st.booleans()},
+    **{"template": _sentences, "system": _sentences, "seed": _counts, "id": _values},
+}
+request_fields = st.one_of(
+    st.fixed_dictionaries({}, optional=_REQUEST).map(lambda some: {"text": _texts[0], **some}),
+    st.fixed_dictionaries(_REQUEST),
+    st.dictionaries(st.sampled_from([*_REQUEST, "x"]), _values, max_size=3),
+)
+
+
+# What may stand in the place of any value in a JSON file.
+json_values = st.one_of(
+    *(st.none(), st.booleans(), st.integers(-3, 2**70), st.floats(), st.text(max_size=5)),
+    st.sampled_from([[], {}, [1.0], [0.0, 1.0], [[1.0]], 1e200, -1e308, 10**400, "1", 0]),
+)

@@ -10,6 +10,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_MOST_DIGITS = 18
 _SAFE = ("GET", "HEAD")
 _HEADERS = {
     "Content-Security-Policy": (
@@ -96,7 +97,8 @@ class Guard:
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit()):
             return 400, "Content-Length is no number"
-        if int(length) > self._limit(path):
+        # int() refuses some thousand digits.
+        if len(length) > _MOST_DIGITS or int(length) > self._limit(path):
             return 413, self._too_large(path)
         return None
 

@@ -21,6 +21,9 @@ from workflow_scripts.core.text.normalisation import words
 
 # The weights of a prompt's right answers, by their keys.
 Answers = dict[str, float]
+# Sums of such weights are no infinite numbers.
+_GREATEST = 1e100
+_MOST_DIGITS = 18
 # A paraphrase with its rank.
 Ranked = tuple[int, str]
 
@@ -63,8 +66,9 @@ def read_paraphrases(path: Path, answers: Mapping[str, Answers]) -> dict[str, li
                 f"{path}, line {number}: no answers are given for the prompt {prompt!r}; correct "
                 "it, or take the line out"
             )
-        if not (rank.isascii() and rank.isdigit() and int(rank) > 0):
-            raise InputError(f"{path}, line {number}: rank {rank!r} must be 1, 2 or so on")
+        digits = rank.isascii() and rank.isdigit() and len(rank) <= _MOST_DIGITS
+        if not (digits and int(rank) > 0):
+            raise InputError(f"{path}, line {number}: rank {rank[:100]!r} must be 1, 2 or so on")
         by_prompt.setdefault(prompt, []).append((int(rank), text))
     return by_prompt
 
@@ -90,6 +94,8 @@ def _weight(text: str, place: str) -> float:
         raise InputError(f"{place}: weight {error}") from error
     if weight < 0:
         raise InputError(f"{place}: weight {text} is negative")
+    if weight > _GREATEST:
+        raise InputError(f"{place}: weight {text[:100]} is too great; weights are mostly shares")
     return weight
 
 

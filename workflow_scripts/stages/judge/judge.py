@@ -18,6 +18,7 @@ from scipy.special import expit
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.plan.catalogues.pair_features import NEEDS
 from workflow_scripts.stages.judge.known_pairs import Numbers
 
 FILE = "judge.json"
@@ -26,6 +27,10 @@ DEFAULT = "default"
 SHIPPED = Path(__file__).with_name("default.json")
 FORMAT = 1
 _DECIMALS = 6
+# No product of such numbers with a feature is infinite.
+_GREATEST = 1e100
+# No reference has so many words.
+_LONGEST = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -43,10 +48,19 @@ class Coefficients:
     """By band of lengths."""
 
     def margin(self, values: Mapping[str, Numbers]) -> Numbers:
-        """Return intercept plus weights times features, shape (pairs,)."""
+        """Return intercept plus weights times features, shape (pairs,).
+
+        Raises:
+            InputError: a vector has another size than its weights.
+        """
         total: Numbers = np.full(len(next(iter(values.values()))), self.intercept)
         for name, weight in self.weights.items():
             value = values[name]
+            if value.shape[1:] != np.shape(weight):
+                raise InputError(
+                    f"the judge has weights of another size than its feature {name} has here; it "
+                    "was fitted with another encoder: name that, or fit the judge again"
+                )
             # A vector gets a sum for each pair by itself: no other pair of the batch changes it.
             total += (value * weight).sum(axis=1) if value.ndim == 2 else value * weight
         return total
@@ -84,7 +98,7 @@ class Judge:
                 f"{path} can't be read: {error.strerror}; name a folder that judge.fit wrote, or "
                 f"'{DEFAULT}'"
             ) from error
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(f"{path} is no judge ({error}); fit it again") from error
 
     @classmethod
@@ -93,30 +107,53 @@ class Judge:
 
         Raises:
             KeyError: something is missing.
-            ValueError: it is of another format.
+            ValueError: it is of another format, or a value is none that a judge has.
+            TypeError, AttributeError: a value is of another type.
         """
         if content["format"] != FORMAT:
             raise ValueError(f"its format is {content['format']}, and {FORMAT} is known")
         sets = tuple(
             Coefficients(
-                {
-                    name: np.array(weight, np.float64) if isinstance(weight, list) else weight
-                    for name, weight in fitted["weights"].items()
-                },
-                fitted["intercept"],
-                fitted["slope"],
-                tuple(fitted["shifts"]),
+                {name: _weight(weight) for name, weight in fitted["weights"].items()},
+                _number(fitted["intercept"]),
+                _number(fitted["slope"]),
+                tuple(map(_number, fitted["shifts"])),
             )
             for fitted in content["sets"]
         )
-        return cls(
+        ranges = {
+            name: (_number(low), _number(high)) for name, (low, high) in content["ranges"].items()
+        }
+        read = cls(
             tuple(content["features"]),
             sets,
-            {name: (low, high) for name, (low, high) in content["ranges"].items()},
+            ranges,
             tuple(content["bands"]),
             content["language"],
             content["about"],
         )
+        read._require_sound()
+        return read
+
+    def _require_sound(self) -> None:
+        """Refuse what no judge has.
+
+        Raises:
+            ValueError: something does not fit the rest.
+        """
+        encoder = self.about.get("encoder")
+        bands = (0, *self.bands, _LONGEST)
+        sound = {
+            "features": self.features and NEEDS.keys() >= set(self.features),
+            "sets": all({*self.features} >= each.weights.keys() > set() for each in self.sets),
+            "shifts": all(len(each.shifts) == len(bands) - 1 for each in self.sets),
+            "ranges": all(low <= high for low, high in self.ranges.values()),
+            "bands": all(type(high) is int and low < high for low, high in pairwise(bands)),
+            "language": isinstance(self.language, str),
+            "about": encoder is None or isinstance(encoder, dict),
+        }
+        if faults := [name for name, holds in sound.items() if not holds]:
+            raise ValueError(f"its {faults[0]} can't be those of a judge")
 
     def save(self, folder: Path) -> Path:
         """Write judge.json, and return its path."""
@@ -193,6 +230,22 @@ def band_names(bands: tuple[int, ...]) -> list[str]:
 def known_rows(values: Numbers) -> NDArray[np.bool_]:
     """Return whether a feature's numbers are known, for each pair, shape (pairs,)."""
     return np.isfinite(values) if values.ndim == 1 else np.isfinite(values).all(axis=1)
+
+
+def _number(value: Any) -> float:
+    """Return a number of a file.
+
+    Raises:
+        ValueError: it is none, or one that no fit gives.
+    """
+    if type(value) not in (int, float) or not abs(value) <= _GREATEST:
+        raise ValueError(f"{value!r:.50} is none of its numbers")
+    return float(value)
+
+
+def _weight(value: Any) -> float | Numbers:
+    """Return the weight of a feature, a list of them where the feature is a vector."""
+    return np.array([*map(_number, value)]) if isinstance(value, list) else _number(value)
 
 
 def _short(value: Any) -> Any:

@@ -96,10 +96,12 @@ def aggregate(ratings: Sequence[Rating]) -> dict[str, dict[str, Any]]:
 def _groups(table: pd.DataFrame, column: str) -> list[tuple[str, pd.DataFrame]]:
     """Return the rows by what they have in a column: numbers in their order, then names."""
 
-    def order(group: tuple[str, pd.DataFrame]) -> tuple[bool, int, str]:
+    def order(group: tuple[str, pd.DataFrame]) -> tuple[bool, int, str, str]:
         name, _ = group
         number = name.isascii() and name.isdigit()
-        return (not number, int(name) if number else 0, name)
+        # Not int(): it refuses more than some thousand digits.
+        digits = name.lstrip("0") if number else ""
+        return (not number, len(digits), digits, name)
 
     return sorted(table.groupby(column), key=order)
 
