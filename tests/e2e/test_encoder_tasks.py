@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e import micro
+from tests.e2e.pipeline import Pipeline
 from tests.rules.test_commands import damage, flipped, in_process, jobs, run_alone
 from tests.unit.encoder.tasks.samples import sick, stsb_dev
 from workflow_scripts.core.errors import InputError
@@ -35,19 +36,34 @@ CHANGES = {
 }
 
 
-def test_both_states_of_an_encoder_are_tuned_on_the_tasks(
-    finished, own_copy_of, tmp_path, monkeypatch
-):
-    sick(tmp_path / "SICK")
-    stsb_dev(tmp_path / "sts")
-    folders = {"SICK-E": str(tmp_path / "SICK"), "STS-B": str(tmp_path / "sts")}
+def write_tasks(folder):
+    folder.mkdir()
+    sick(folder / "SICK")
+    stsb_dev(folder / "sts")
+
+
+def tuned(finished, once):
+    """Return the finished run."""
+    data = once("encoder_tasks", write_tasks)
+    folders = {"SICK-E": str(data / "SICK"), "STS-B": str(data / "sts")}
     changes = micro.merged(CHANGES, {"encoder_tasks": {"data": folders}})
-    pipeline = own_copy_of(finished).with_config(micro.merged(finished.config, changes))
-    assert pipeline.planned("encoder") == {
+    config = micro.merged(finished.config, changes)
+
+    def make(folder):
+        finished.copy(folder).with_config(config).run()
+
+    return Pipeline(once("tuned", make), config)
+
+
+def test_both_states_of_an_encoder_are_tuned_on_the_tasks(
+    finished, once, copy_of, own_copy_of, monkeypatch
+):
+    run = tuned(finished, once)
+    assert copy_of(finished).with_config(run.config).planned("encoder") == {
         **{"encoder_pairs": 1, "encoder_scratch": 1, "encoder_tune": 1},
         **{"encoder_task": 8, "encoder_tasks": 1, "manifest": 5, "encoder": 1},
     }
-    pipeline.run("encoder")
+    pipeline = own_copy_of(run)
     unit = pipeline.unit("encoder.pbert-tasks")
     comparison = pipeline.unit("encoder.pbert-comparison")
     found = json.loads((comparison / "tasks.json").read_text(encoding="utf-8"))
@@ -64,7 +80,6 @@ def test_both_states_of_an_encoder_are_tuned_on_the_tasks(
         for seed in (1, 2)
     }
 
-    pipeline.run()
     report = (pipeline.unit("release") / "report.html").read_text(encoding="utf-8")
     assert 'id="encoders"' in report and 'id="encoder_tasks"' in report
     assert "sentences of half-micro," in report

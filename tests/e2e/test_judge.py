@@ -77,6 +77,11 @@ def configuration():
 
 @pytest.fixture(scope="module")
 def run(once):
+    return judged(None, once)
+
+
+def judged(_, once):
+    """Return the finished run."""
     return Pipeline(once("judged", make), configuration())
 
 

@@ -50,12 +50,18 @@ def merge(config):
 
 
 @pytest.fixture(scope="module")
-def merged(finished, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("merge") / "work"
-    finished.copy(folder).with_config(second(finished.config)).run()
-    pipeline = Pipeline(folder, merge(finished.config))
-    pipeline.run()
-    return pipeline
+def merged(finished, once):
+    return both_merged(finished, once)
+
+
+def both_merged(finished, once):
+    """Return the finished merge, in one working directory with both runs that it merges."""
+
+    def make(folder):
+        finished.copy(folder).with_config(second(finished.config)).run()
+        Pipeline(folder, merge(finished.config)).run()
+
+    return Pipeline(once("merged", make), merge(finished.config))
 
 
 def selected(pipeline, run, system="micro"):

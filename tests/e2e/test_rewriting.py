@@ -1,4 +1,7 @@
-"""A system that a rewriter writes, beside one of the forward model, on top of a finished run."""
+"""A system that a rewriter writes, beside one of the forward model, on top of a finished run.
+
+A lexicon is made as well: tests of commands read it.
+"""
 
 import csv
 import json
@@ -6,6 +9,7 @@ import json
 import pytest
 
 from tests.e2e import micro
+from tests.e2e.pipeline import Pipeline
 from workflow_scripts.core.files.manifest import shard_paths
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import ScoredRow
@@ -25,8 +29,9 @@ BEAM = {
 CHANGES = {
     "run": {
         **{"systems": ["micro", "beam", "mono"], "rewriters": ["plain", "again"]},
-        "embeddings": [],
+        **{"embeddings": [], "lexicons": ["phrases"]},
     },
+    "lexicons": {"phrases": {"training_sets": ["short"], "attested": False}},
     # Its references are all of the run; plain learns from pairs from outside as well.
     "rewriters": {
         "again": {
@@ -43,7 +48,17 @@ CHANGES = {
 }
 
 
-def test_a_rewriter_writes_a_system_that_is_scored_selected_and_released(finished, copy_of):
+def written(finished, once):
+    """Return the finished run."""
+    config = micro.merged(finished.config, CHANGES)
+
+    def make(folder):
+        finished.copy(folder).with_config(config).run("release")
+
+    return Pipeline(once("written", make), config)
+
+
+def test_a_rewriter_writes_a_system_that_is_scored_selected_and_released(finished, copy_of, once):
     pipeline = copy_of(finished).with_config(micro.merged(finished.config, CHANGES))
     planned = pipeline.planned("release")
     # What was there stays: the first system, the models and the first rewriter.
@@ -52,7 +67,7 @@ def test_a_rewriter_writes_a_system_that_is_scored_selected_and_released(finishe
     assert not {"train_model", "generate_references"} & {*planned}
     assert planned["evaluate_rewriting"] == 1
     assert planned["evaluate_bounds"] == 2  # of micro, whose columns are others, and beam
-    pipeline.run("release")
+    pipeline = written(finished, once)
 
     held_out = held_out_references(shard_paths(pipeline.unit("rewrite.again-pairs"), 2))
     scored = {

@@ -114,6 +114,9 @@ def test_faults_of_a_run_are_named(run, tmp_path):
         of_run(run, wanted(corpora=["books"]))
     with pytest.raises(InputError, match=r"told is no paraphrase score .* are: cosine"):
         run_units(run, wanted(column="told"))
+    write_scores(run, "two", lambda row, rank: 0.5)
+    with pytest.raises(InputError, match=r"makes no cosine of one; .* evaluate\.columns"):
+        run_units(run, wanted(column="cosine"))
     (run / "select.two").resolve().joinpath("manifest.json").unlink()
     with pytest.raises(InputError, match=r"select\.two is not finished"):
         run_units(run, wanted())

@@ -127,6 +127,14 @@ def test_another_language_is_refused_or_warned_of(options, tmp_path, capsys):
     assert len(values) == 6 and "warning: the references don't look like English" in message
 
 
+def test_a_judge_that_knows_another_grammar_model_asks_for_it(options, tmp_path):
+    about = {"grammar": {"name": "mine"}}
+    coefficients = (Coefficients({"grammar": 1.0}, 0.0, 1.0, (0.0,)),)
+    Judge(("grammar",), coefficients, {}, (), "en", about).save(tmp_path / "own")
+    with pytest.raises(InputError, match=r"grammar model of its own; name its folder \(--grammar"):
+        score.main(options)
+
+
 def test_a_pair_of_which_too_little_is_known_is_told(options, tmp_path):
     Judge(OWN.features, OWN.sets[:1], {}, (), "en").save(tmp_path / "own")
     nlls = write(tmp_path / "nll.txt", ["1", "", "1"])

@@ -176,7 +176,14 @@ def run_units(run: Path, wanted: Wanted) -> list[str]:
     names = [f"select.{system}" for system in wanted.systems]
     if wanted.column is not None:
         _check_column(run, wanted.column)
-        names += [f"filter.{wanted.column}-{system}" for system in wanted.systems]
+        scores = {system: f"filter.{wanted.column}-{system}" for system in wanted.systems}
+        # A run has links to all its units from its start.
+        if lacking := [system for system, unit in scores.items() if not (run / unit).is_symlink()]:
+            raise InputError(
+                f"--column: {run} makes no {wanted.column} of {', '.join(lacking)}; name the "
+                "column in evaluate.columns of its configuration, and run it again"
+            )
+        names += scores.values()
     return [f"{name}/{folder_of(run, name).name}" for name in names]
 
 

@@ -163,6 +163,8 @@ def main(argv: list[str] | None = None) -> None:
         encoder = load_encoder(folder)
     if GRAMMAR in needs and (english or arguments.grammar):
         grammar = Grammar.load(arguments.grammar or "english")
+        if arguments.grammar:
+            about[GRAMMAR] = {"name": arguments.grammar.name}
     models = Models(encoder, grammar, language=arguments.language)
     features = arguments.features or usable(FEATURES_BY_DEFAULT, files, models)
     judge = fit_judge(files, features, models, about, arguments.seed, print)

@@ -16,6 +16,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
+from workflow_scripts.core.files.manifest import read_manifest
 from workflow_scripts.core.text.text_tokens import tokens
 from workflow_scripts.encoding.interface import Encoder
 from workflow_scripts.encoding.sentence_vectors import load_encoder
@@ -31,6 +32,7 @@ from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
 from workflow_scripts.stages.judge.judge import DEFAULT, Judge
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 from workflow_scripts.stages.judge.rated_pairs import nll_of
+from workflow_scripts.stages.judge.stage import GRAMMAR as RUN_GRAMMAR
 
 # Pairs that are judged together; memory does not grow with the files' features.
 _CHUNK = 1024
@@ -152,12 +154,26 @@ def models_of(judge: Judge, encoder: Path | None, grammar: Path | None, device: 
     if ENCODER in needs:
         models = replace(models, encoder=_encoder(judge, encoder, device))
     if GRAMMAR in needs:
-        if grammar is None and judge.language not in ENGLISH:
+        if grammar is None and (judge.language not in ENGLISH or GRAMMAR in judge.about):
             raise InputError(
                 "this judge has a grammar model of its own; name its folder (--grammar)"
             )
         models = replace(models, grammar=Grammar.load(grammar or "english"))
     return models
+
+
+def _judge(name: str) -> Judge:
+    """Return a judge that knows whether its grammar model is one of a run.
+
+    Its file does not say so, but the manifest of the run's unit, in the same folder.
+    """
+    judge, path = Judge.load(name), Path(name)
+    manifest = (path if path.is_dir() else path.parent) / "manifest.json"
+    if name == DEFAULT or not manifest.is_file():
+        return judge
+    read = read_manifest(manifest)["upstream"]
+    own = [unit for unit in read if unit.startswith(f"judge/{RUN_GRAMMAR}/")]
+    return replace(judge, about={**judge.about, GRAMMAR: {"name": own[0]}}) if own else judge
 
 
 def _encoder(judge: Judge, folder: Path | None, device: str) -> Encoder | None:
@@ -202,7 +218,7 @@ def main(argv: list[str] | None = None) -> None:
             parser.error(f"--{direction} and --{direction}-nll give the same; name one of them")
         if getattr(arguments, direction) and not arguments.sources:
             parser.error(f"--{direction} needs --sources")
-    judge = Judge.load(arguments.judge)
+    judge = _judge(arguments.judge)
     if arguments.language and arguments.language not in (
         ENGLISH if judge.language in ENGLISH else (judge.language,)
     ):
