@@ -230,7 +230,7 @@ def read_sample(
     columns: dict[str, list[NDArray[np.float32]]] = {"overlap_3": [], **{k: [] for k in values}}
     texts = ["id", "reference", "paraphrase"]
     for some in read_pairs(shards, values, ["rank", "overlap_3"], texts):
-        chosen = [index for index, own in enumerate(_places(some, seed)) if own <= last]
+        chosen = np.flatnonzero([own <= last for own in _places(some, seed)])
         for row in some.texts.take(chosen).to_pylist():
             references[row["id"]] = row["reference"]
             paraphrases.append(row["paraphrase"])
