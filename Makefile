@@ -184,7 +184,7 @@ test-hostile: setup
 test-faults: setup
 	$(RUN) python -m tests.e2e.faults
 
-# Cases of each of some 13 properties; the tests of `make test` take 60.
+# Cases of each of some 25 properties; the tests of `make test` take 60.
 FUZZ ?= 8000
 
 fuzz: setup
