@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests.e2e import micro
@@ -124,3 +125,20 @@ def test_what_must_not_matter_changes_no_byte(finished, tmp_path, request, place
     apart = _OF_THE_COMMIT if place == "copied" else ()
     compared = [path for path in expected if not path.startswith(apart)]
     assert [path for path in compared if made[path] != expected[path]] == []
+
+
+def test_shards_change_no_text_and_no_order(finished, tmp_path):
+    """What differs is listed in docs/scaling.md: intervals, embeddings and encoders."""
+    config = micro.merged(finished.config, {"shards": {"early": 3, "late": 2}})
+    other = Pipeline(tmp_path / "work", config)
+    other.run("release")
+    tables = [
+        pq.read_table(pipeline.unit("release") / "micro" / "paraphrases.parquet").to_pylist()
+        for pipeline in (finished, other)
+    ]
+    for row, as_before in zip(*tables, strict=True):
+        scores = [paraphrase.pop("score") for paraphrase in row["paraphrases"]]
+        before = [paraphrase.pop("score") for paraphrase in as_before["paraphrases"]]
+        assert scores == pytest.approx(before, abs=1e-5)
+        assert row == as_before
+    assert any(row["paraphrases"] for row in tables[0])

@@ -247,7 +247,11 @@ def test_models_give_the_nlls_that_files_would(options, tmp_path, capsys):
     own = Judge.load(tmp_path / "own")
     features = {"forward_nll": -1.0, "backward_nll": -0.5}
     Judge(
-        tuple(features), (Coefficients(features, 0.0, 1.0, (0.0,)), *own.sets), {}, (), "en"
+        (*features, "overlap_1"),
+        (Coefficients(features, 0.0, 1.0, (0.0,)), *own.sets),
+        {},
+        (),
+        "en",
     ).save(tmp_path / "own")
     printed, message = scored(
         capsys,
