@@ -16,6 +16,7 @@ import psutil
 import pytest
 import yaml
 
+from tests.e2e import micro
 from tests.e2e.pipeline import ROOT, Pipeline
 from tests.slurm.cluster import cluster, obstacle
 
@@ -151,6 +152,19 @@ def test_a_job_runs_with_the_profile_and_makes_the_same_bytes(finished, copy_of)
     assert pipeline.hashes() == finished.hashes()
     assert not locks(pipeline)
     assert NOTHING in pipeline.run("--dry-run")
+
+
+@pytest.mark.rest
+def test_a_run_that_fails_ends_with_the_job_and_its_reason(finished, copy_of):
+    other_lines = {"corpora": {"held_out": {"source": "web.cs"}}}
+    pipeline = copy_of(finished).with_config(micro.merged(finished.config, other_lines))
+    with started(pipeline, "corpus", "--retries", "0", *arguments()) as snakemake:
+        assert snakemake.wait(timeout=PATIENCE_SECONDS) == 1, said(pipeline)
+    lines = said(pipeline).splitlines()
+    end = lines.index("1 job failed:")
+    assert lines[end + 1].startswith("error: corpus_import held_out: ")
+    assert "has 60 lines" in lines[end + 1]
+    assert len(lines) - end < 9
 
 
 @pytest.mark.rest

@@ -96,3 +96,9 @@ def test_no_function_is_longer_than_a_screen():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and length(node) > LONGEST
     }
     assert not longer
+
+
+def test_a_file_of_unit_tests_stays_on_one_worker(request):
+    """A pytest that pytest-xdist does not know gives its groups away without a word."""
+    if getattr(request.config.option, "loadgroup", False):
+        assert request.node.nodeid.endswith("@tests/unit/test_project.py")
