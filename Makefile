@@ -30,8 +30,9 @@ SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-pr
 
 SLURM_PACKAGES := slurmctld slurmd slurm-client munge
 
-# A browser for the tests of pages, and WordNet for those of the lexicon.
-TEST_PACKAGES := chromium wordnet-base
+# A browser for the tests of pages, WordNet for those of the lexicon, and what a Turkish locale is
+# made of.
+TEST_PACKAGES := chromium wordnet-base locales
 
 # Sockeye 2 on MXNet, which the backend mxnet trains with. Its Python is 3.8.
 MXNET := $(VENV)/mxnet
@@ -129,7 +130,8 @@ $(MXNET)/.installed: envs/mxnet.yaml | $(STAMP)
 	touch $@
 
 test-packages: slurm-packages $(MXNET)/.installed
-	@if command -v chromium >/dev/null && test -e /usr/share/wordnet/data.noun; then :; \
+	@if command -v chromium >/dev/null && test -e /usr/share/wordnet/data.noun && \
+	  test -e /usr/share/i18n/locales/tr_TR; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
 	    apt-get install -y -qq --no-install-recommends $(TEST_PACKAGES) >/dev/null; \

@@ -64,6 +64,7 @@ files = st.sampled_from(["config", "config", "params.best", "vocab.src.0.json", 
 @given(files, changes, damages)
 @example("config", [], [])
 @example("params.best", [], [("flip", 0, 0)])
+@example("config", [(30, 9212133)], [])
 def test_folders_of_sockeye(sockeye, name, many, more):
     folder, contents = sockeye
     content = contents[name]

@@ -227,8 +227,10 @@ def trained_anew(layout: Layout) -> Iterator[str]:
             continue
         if path and manifest:
             own = {f"{unit_name(*read)}/{layout.key(*read)}" for read in layout.upstream(unit)}
-            others = sorted(name.rpartition("/")[0] for name in own - manifest["upstream"].keys())
-            settings = [] if manifest["config"] == layout.settings(unit) else ["its settings"]
+            others = sorted(
+                name.rpartition("/")[0] for name in own - manifest.get("upstream", {}).keys()
+            )
+            settings = [] if manifest.get("config") == layout.settings(unit) else ["its settings"]
             yield (
                 f"{unit_name(*unit)} is not trained yet as this run wants it; {path.parent} "
                 f"differs in {', '.join([*settings, *others]) or 'the version of its stage'}"

@@ -110,20 +110,16 @@ def failure_lines(jobs: Iterable[tuple[str, Mapping[str, str], str | None]]) -> 
         jobs: rule, wildcards and log of each. Those of a group may have run well: where one of all
             jobs left a message, those without one are left out.
     """
-    told = [
-        (f"{' '.join([rule, *_values(wildcards)])}: {failure(Path(log or ''))}", log)
-        for rule, wildcards, log in jobs
-    ]
-    known = [job for job in told if not job[0].endswith(_NO_MESSAGE)] or told
-    if not known:
+    failures = []
+    for rule, wildcards, log in jobs:
+        values = [value for name, value in wildcards.items() if name != "version"]
+        failures.append((" ".join([rule, *values]), failure(Path(log or "")), log))
+    shown = [job for job in failures if job[1] != _NO_MESSAGE] or failures
+    if not shown:
         return []
-    lines = [f"{len(known):,} {'job' if len(known) == 1 else 'jobs'} failed:"]
-    for text, log in sorted(known)[:_SHOWN]:
-        lines += [f"error: {text}", *([f"  log: {log}"] if log else [])]
-    if len(known) > _SHOWN:
-        lines.append(f"and {len(known) - _SHOWN:,} more")
+    lines = [f"{len(shown):,} {'job' if len(shown) == 1 else 'jobs'} failed:"]
+    for name, message, log in sorted(shown, key=lambda job: job[:2])[:_SHOWN]:
+        lines += [f"error: {name}: {message}", *([f"  log: {log}"] if log else [])]
+    if len(shown) > _SHOWN:
+        lines.append(f"and {len(shown) - _SHOWN:,} more")
     return lines
-
-
-def _values(wildcards: Mapping[str, str]) -> list[str]:
-    return [value for name, value in wildcards.items() if name != "version"]

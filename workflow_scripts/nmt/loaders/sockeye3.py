@@ -267,7 +267,7 @@ class _Reader:
 
     def encoder(self, layers: int, heads: int, hidden: int) -> list[EncoderLayer]:
         """Return the layers of the encoder."""
-        prefixes = [f"encoder.layers.{index}" for index in range(layers)]
+        prefixes = (f"encoder.layers.{index}" for index in range(layers))
         return [
             EncoderLayer(
                 self._self_attention(prefix, "self_attention", heads),
@@ -278,7 +278,7 @@ class _Reader:
 
     def decoder(self, layers: int, heads: int, hidden: int) -> list[DecoderLayer]:
         """Return the layers of the decoder."""
-        prefixes = [f"decoder.layers.{index}" for index in range(layers)]
+        prefixes = (f"decoder.layers.{index}" for index in range(layers))
         return [
             DecoderLayer(
                 self._self_attention(prefix, "autoregr_layer", heads),
