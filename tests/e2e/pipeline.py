@@ -38,14 +38,15 @@ def environment() -> dict[str, str]:
 class Pipeline:
     """A working directory with its configuration file.
 
-    `environment` is that of Snakemake and its jobs, `snakefile` the workflow, `cores` how many it
-    uses at once.
+    `environment` is that of Snakemake and its jobs, `before` a command that starts it, `snakefile`
+    the workflow, `cores` how many it uses at once.
     """
 
     def __init__(self, folder: Path, config: dict[str, Any]):
         self.folder = folder
         self.config = config
         self.environment = environment()
+        self.before: list[str] = []
         self.snakefile = ROOT / "Snakefile"
         self.cores = 2
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -105,7 +106,7 @@ class Pipeline:
         What the user sees goes to `terminal`.
         """
         process = subprocess.Popen(
-            self.command(*arguments),
+            [*self.before, *self.command(*arguments)],
             env=self.environment,
             stdout=terminal,
             stderr=subprocess.STDOUT,

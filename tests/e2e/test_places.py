@@ -11,8 +11,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.e2e import micro
+from tests.e2e import micro, test_judge, test_rewriting
 from tests.e2e.pipeline import ROOT, Pipeline, result_sums
+from tests.e2e.test_encoder_tasks import tuned
 
 pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
@@ -92,39 +93,70 @@ def turkish(tmp_path):
     return environment
 
 
+@pytest.fixture
+def another_user():
+    """The command before which the same files belong to a user without a name or a home."""
+    command = ["unshare", "--user", "--map-user=4321", "--map-group=4321"]
+    told = subprocess.run([*command, "id", "-u"], capture_output=True, text=True, check=False)
+    if told.stdout != "4321\n":
+        pytest.skip(f"another user can't be had here: {told.stderr.strip()}")
+    return command
+
+
 def contents(pipeline):
     """The SHA-256 of each data file of a run by its path, without the times."""
     sums = result_sums(pipeline.folder)
     return {path: told.partition(" ")[0] for path, told in sums.items()}
 
 
+def differing(place, expected, apart=()):
+    """Return the files of a run that are lost or have other bytes in the other place."""
+    made = contents(place)
+    files = contents(expected).items()
+    return [path for path, told in files if made.get(path) != told and not path.startswith(apart)]
+
+
+def run_in(pipeline):
+    """Run it with a umask that hides all from others."""
+    before = os.umask(0o077)
+    try:
+        pipeline.run()
+    finally:
+        os.umask(before)
+
+
+def test_a_place_changes_no_byte(finished, once, tmp_path, turkish):
+    """One core, another hash seed, locale, time zone and folder; with every kind of unit."""
+    runs = [finished, test_rewriting.written(finished, once), tuned(finished, once)]
+    for run in runs:
+        other = Pipeline(tmp_path / "ein Ordner ñ€", run.config)
+        other.cores = 1
+        other.environment |= {"PYTHONHASHSEED": "random", "TZ": "UTC-14"} | turkish
+        run_in(other)
+        assert differing(other, run) == []
+
+
 # A datasheet names the commit of the workflow, which a copy without its history does not know.
 _OF_THE_COMMIT = ("results/release/",)
 
 
-@pytest.mark.parametrize("place", ["turkish", "copied"])
-def test_what_must_not_matter_changes_no_byte(finished, tmp_path, request, place):
-    """One core, another hash seed, locale, time zone, umask, folder, and a copy without times."""
-    other = Pipeline(tmp_path / "ein Ordner ñ€", finished.config)
+@pytest.mark.parametrize("judge", [False, True])
+def test_another_user_and_a_copy_without_times_change_no_byte(
+    finished, once, tmp_path, another_user, judge
+):
+    run = test_judge.judged(finished, once) if judge else finished
+    other = Pipeline(tmp_path / "ein Ordner ñ€", run.config)
+    if judge:
+        shutil.copy2(run.folder / "labels.tsv", other.folder)
     other.cores = 1
-    if place == "turkish":
-        other.environment |= {"PYTHONHASHSEED": "random", "TZ": "UTC-14"}
-        other.environment |= request.getfixturevalue("turkish")
-    else:
-        other.snakefile = clone(tmp_path / "a copy")
-        other.environment |= {"PYTHONHASHSEED": "7", "TZ": "UTC+12", "LC_ALL": "C"}
-        for path in (tmp_path / "a copy").rglob("*"):
-            os.utime(path, (0, 0))
-    before = os.umask(0o077)
-    try:
-        other.run()
-    finally:
-        os.umask(before)
-    made, expected = contents(other), contents(finished)
-    assert made.keys() == expected.keys()
-    apart = _OF_THE_COMMIT if place == "copied" else ()
-    compared = [path for path in expected if not path.startswith(apart)]
-    assert [path for path in compared if made[path] != expected[path]] == []
+    other.before = another_user
+    other.snakefile = clone(tmp_path / "a copy")
+    other.environment |= {"PYTHONHASHSEED": "7", "TZ": "UTC+12", "LC_ALL": "C"}
+    other.environment |= {"HOME": str(tmp_path / "none"), "USER": "other", "LOGNAME": "other"}
+    for path in (tmp_path / "a copy").rglob("*"):
+        os.utime(path, (0, 0))
+    run_in(other)
+    assert differing(other, run, _OF_THE_COMMIT) == []
 
 
 _SCORES = ("score", "forward_nll", "backward_nll")

@@ -63,7 +63,7 @@ def changed(many):
             if value == "del":
                 del inner[path[-1]]
             else:
-                inner[path[-1]] = value
+                inner[path[-1]] = copy.deepcopy(value)  # a later change may alter it
         except (LookupError, TypeError):
             pass  # an earlier change took it away
     return json.dumps(content)

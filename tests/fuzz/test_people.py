@@ -80,11 +80,12 @@ def pair(row):
     refuse("\r" in row.get("source", ""))
     refuse(not all(row[name].strip() for name in items.REQUIRED))
     numbers = [known(row.get(name, "")) for name in items.OPTIONAL[2:]]
-    return row["id"], row["reference"], row["paraphrase"], systems, numbers
+    reference = row["reference"], row.get("source", "")
+    return row["id"], reference, row["paraphrase"], systems, numbers
 
 
 def merged(pairs):
-    """Return the pairs once each; None where an id stands for two references."""
+    """Return the pairs once each; None where an id stands for two references or sources."""
     found, references = {}, {}
     for identity, reference, paraphrase, systems, numbers in pairs or ():
         if references.setdefault(identity, reference) != reference:

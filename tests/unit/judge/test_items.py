@@ -171,6 +171,10 @@ def test_pairs_of_a_file_are_drawn_by_bins(tmp_path):
             "id\treference\tparaphrase\na\tb\tc\na\tx\td\n",
             "line 3: the reference of a is another one than in line 2",
         ),
+        (
+            "id\treference\tparaphrase\tsource\na\tb\tc\ts\na\tb\td\tt\n",
+            "line 3: the source of a is another one than in line 2",
+        ),
         ("id\treference\tparaphrase\tsystem\na\tb\tc\t0\n", "line 2: system '0'"),
         ("id\treference\tparaphrase\tforward_nll\na\tb\tc\tx\n", "line 2: forward_nll: 'x'"),
         ("id\treference\tparaphrase\na\tb\rb\tc\n", "a has a text with a tab or a line feed"),

@@ -295,17 +295,18 @@ def of_file(path: Path, per_bin: int | None, seed: int) -> Material:
         InputError: the file can't be read, a column or a value is missing or wrong.
     """
     required = [*REQUIRED, *(["paraphrase_score"] if per_bin is not None else [])]
-    pairs, texts = [], dict[str, tuple[str, int]]()
+    pairs, known = [], dict[str, tuple[Reference, int]]()
     for number, row in tsv.read_rows(path, required, OPTIONAL):
         try:
             reference, item = _pair(row)
         except ValueError as error:
             raise InputError(f"{path}, line {number}: {error}") from error
-        text, first = texts.setdefault(reference.id, (reference.text, number))
-        if text != reference.text:
+        other, first = known.setdefault(reference.id, (reference, number))
+        if other != reference:
+            what = "reference" if other.text != reference.text else "source"
             raise InputError(
-                f"{path}, line {number}: the reference of {reference.id} is another one than in "
-                f"line {first}; an id stands for one reference"
+                f"{path}, line {number}: the {what} of {reference.id} is another one than in "
+                f"line {first}; an id stands for one reference and its source"
             )
         pairs.append((reference, item))
     distinct = _found(pairs).values()
