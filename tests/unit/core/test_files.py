@@ -10,7 +10,7 @@ import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files import manifest
-from workflow_scripts.core.files.atomic import atomic_path, write_json, write_text
+from workflow_scripts.core.files.atomic import atomic_path, temporary_path, write_json, write_text
 from workflow_scripts.core.files.parquet import TableWriter, count_rows, read_rows
 from workflow_scripts.core.files.rows import PairRow, ScoredRow
 
@@ -55,6 +55,16 @@ def test_what_a_killed_writer_left_is_removed_and_a_living_one_spared(tmp_path):
     write_text(path, "whole")
     assert list(tmp_path.iterdir()) == [path]
     writer.join()
+
+
+def test_a_later_process_of_the_same_number_is_no_writer(tmp_path):
+    path = tmp_path / "a.txt"
+    mine = temporary_path(path)
+    mine.touch()
+    mark = f".{os.getpid()}-"
+    mine.with_name(mine.name.replace(mark, f"{mark}1")).touch()
+    write_text(path, "whole")
+    assert sorted(tmp_path.iterdir()) == [mine, path]
 
 
 def _write_many(path, letter):

@@ -55,13 +55,16 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
 
 def temporary_path(path: Path) -> Path:
     """Return a name next to `path` that no other process uses; it holds machine and process."""
-    return path.with_name(f"{_prefix(path)}{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
+    process = os.getpid()
+    name = f"{_prefix(path)}{process}-{start_of(process)}.{uuid.uuid4().hex[:8]}.tmp"
+    return path.with_name(name)
 
 
 def leftovers(path: Path) -> Iterator[Path]:
     """Yield the temporary files of `path` whose processes died on this machine."""
     for temporary in path.parent.glob(f"{glob.escape(_prefix(path))}*.tmp"):
-        if not _is_alive(int(temporary.name.split(".")[-3])):
+        process, _, start = temporary.name.split(".")[-3].partition("-")
+        if not _is_alive(int(process), start):
             yield temporary
 
 
@@ -69,17 +72,29 @@ def _prefix(path: Path) -> str:
     return f".{path.name}.{socket.gethostname()}."
 
 
-def _is_alive(process: int) -> bool:
+def start_of(process: int) -> str:
+    """Return when a process started, in ticks since the machine's start.
+
+    Empty if it is gone or a zombie, which writes no more, and where nothing tells.
+    """
+    fields: list[str] = []
+    with suppress(OSError):
+        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+        fields = status.rpartition(")")[2].split()
+    return fields[19] if len(fields) > 19 and fields[0] != "Z" else ""
+
+
+def _is_alive(process: int, start: str) -> bool:
+    """Tell whether a process lives; a later one may have got its number."""
+    if found := start_of(process):
+        return start in (found, "")
     try:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # another user's
-        pass
-    with suppress(OSError):  # no /proc on this system
-        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
-        return status.rpartition(")")[2].split()[0] != "Z"  # a zombie writes no more
-    return True
+    except PermissionError:  # another user's, of which nothing tells
+        return True
+    return not start
 
 
 # What a file system answers that has no fsync of folders.

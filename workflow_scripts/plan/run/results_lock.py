@@ -36,6 +36,7 @@ from typing import IO, Self
 
 from workflow_scripts.core.environment import user_name
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.atomic import start_of
 from workflow_scripts.core.files.space import explained
 
 NAME = ".lock"
@@ -60,12 +61,6 @@ def _space() -> str:
     with suppress(OSError):
         return str(Path("/proc/self/ns/pid").readlink())
     return ""
-
-
-def _start_of(process: int) -> str:
-    """Return when a process started, in ticks since the machine's start; empty if it is gone."""
-    fields = _read(f"/proc/{process}/stat").rpartition(")")[2].split()
-    return fields[19] if len(fields) > 19 and fields[0] != "Z" else ""
 
 
 @dataclass(frozen=True)
@@ -103,7 +98,7 @@ class Holder:
             machine=f"{host} {_read('/proc/sys/kernel/random/boot_id')}",
             space=_space(),
             process=os.getpid(),
-            started=_start_of(os.getpid()),
+            started=start_of(os.getpid()),
             user=user_name(),
             folder=str(here),
             directory=[status.st_dev, status.st_ino],
@@ -155,7 +150,7 @@ class Holder:
         """Return whether its process lives; None if this can't be seen from here."""
         if (self.machine, self.space) != (here.machine, here.space):
             return None
-        return _start_of(self.process) == self.started
+        return start_of(self.process) == self.started
 
 
 class ResultsLock:
