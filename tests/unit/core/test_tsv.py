@@ -3,7 +3,7 @@
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.tsv import read_rows
+from workflow_scripts.core.files.tsv import fields, read_rows
 
 
 def test_rows_have_their_lines_and_columns_in_any_order(tmp_path):
@@ -31,3 +31,10 @@ def test_what_is_no_such_table_is_told(tmp_path, text, message):
     path.write_text(text, "utf-8")
     with pytest.raises(InputError, match=message):
         list(read_rows(path, ["a", "b"], ["c"]))
+
+
+def test_a_line_of_many_tabs_makes_no_other_line_wider(tmp_path):
+    """A table of 10 ** 11 cells would hold no memory."""
+    lines = [*["a\tb"] * 100_000, "\t" * 1_000_000]
+    widths = [len(row) for _, row in fields(tmp_path / "a.tsv", lines)]
+    assert widths == [2] * 100_000 + [1_000_001]

@@ -227,3 +227,14 @@ def test_pieces_and_vectors_from_a_file(tmp_path, inputs):
     assert (record["extra"]["vectors"]["read"], record["extra"]["vectors"]["known"]) == (2, 1)
     train.main(examples.train_arguments(tmp_path, *inputs, tokens="pieces", vocabulary=100))
     assert (tmp_path / "1" / "pieces.model").exists()
+
+
+def test_damaged_tokens_of_a_training_that_goes_on_are_told(tmp_path, inputs, monkeypatch):
+    arguments = examples.train_arguments(tmp_path, *inputs)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(train.Training, "update", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        train.main(arguments)
+    tokens = next((tmp_path / "work" / "prepared").glob("*.ids"))
+    tokens.write_bytes(tokens.read_bytes()[4:8] + tokens.read_bytes()[4:])
+    with pytest.raises(InputError, match=rf"{tokens.name} is damaged .*; delete .*prepared"):
+        train.main(arguments)

@@ -287,6 +287,14 @@ def test_a_rated_reference_without_text_is_told(tmp_path):
         read_ratings(ratings, texts, good=80)
 
 
+def test_a_rated_reference_with_two_texts_is_told(tmp_path):
+    ratings, texts = write_ratings(tmp_path)
+    with texts.open("a", encoding="utf-8") as file:
+        file.write("8\tit rains\n7\tthe cat sleeps\n")
+    with pytest.raises(InputError, match=r"ref\.tsv, line 5: reference 7 has another text"):
+        read_ratings(ratings, texts, good=80)
+
+
 def test_too_little_to_fit_to_is_told(tmp_path):
     few = write_labels(tmp_path / "few.tsv", references=5)
     with pytest.raises(InputError, match="at least 10 references; these are of 5"):

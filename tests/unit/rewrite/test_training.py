@@ -151,3 +151,9 @@ def test_the_rate_rises_to_its_peak_and_falls(schedule):
     assert all(first > second for first, second in itertools.pairwise(rates[9:]))
     last = 1 / 91 if schedule == "linear-decay" else math.sqrt(0.1)
     assert rates[-1] == pytest.approx(last)
+
+
+@pytest.mark.slow
+def test_a_perplexity_that_no_float_can_hold_is_told(folder):
+    with pytest.raises(InputError, match=r"plain diverged at update 10: lower continued.learning"):
+        begun(folder, learning_rate=10.0, warmup=1).run()

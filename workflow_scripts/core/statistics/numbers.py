@@ -30,6 +30,14 @@ def finite(text: str) -> float:
     return number
 
 
+def perplexity(loss: float) -> float:
+    """Return the perplexity of a mean loss; infinity where it is greater than a float can be."""
+    try:
+        return math.exp(loss)
+    except OverflowError:
+        return math.inf
+
+
 def require_finite(path: str | Path, name: str, tensor: Any) -> None:
     """Refuse weights that a diverged training, or damage, left without a value.
 

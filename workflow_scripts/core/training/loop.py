@@ -11,10 +11,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
+from zipfile import ZipFile
 
 import torch
 from torch import Tensor, nn
 
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.progress import INTERVAL_SECONDS, duration, progress_line
 
@@ -97,9 +99,13 @@ class TrainingLoop(ABC, Generic[Batch]):
         Args:
             path: the state file, which is written meanwhile.
             every: seconds between two of them.
+
+        Raises:
+            InputError: the state file is damaged.
         """
         self.path = path
         if path and path.exists():
+            check_state(path)
             self.restore(torch.load(path, map_location=self.device, weights_only=True))
         started = reported = saved = time.monotonic()
         before = self.done()[0]
@@ -151,6 +157,24 @@ class TrainingLoop(ABC, Generic[Batch]):
         self.history.append(point)
         self._last_mean = self.mean_loss()
         self._loss_sum, self._loss_items = 0.0, 0.0
+
+
+def check_state(path: Path) -> None:
+    """Check a state file by the sums in it; torch does not look at them.
+
+    Raises:
+        InputError: it is damaged.
+    """
+    try:
+        with ZipFile(path) as archive:
+            damaged = archive.testzip() and "its sums are others"
+    except Exception as error:  # which one depends on the place of the damage
+        damaged = str(error)
+    if damaged is not None:
+        raise InputError(
+            f"{path} is damaged ({damaged}); put it back from a copy, or delete it: then this "
+            "training starts over"
+        )
 
 
 def descend(

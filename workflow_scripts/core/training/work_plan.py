@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.file_lock import LOCK
 
@@ -17,10 +18,13 @@ def follow(desc: str, path: Path, plan: dict[str, Any]) -> None:
         desc: what is trained, for the message.
         path: the file of the plan, in the folder.
         plan: all that the work in the folder follows from.
+
+    Raises:
+        InputError: the file is damaged.
     """
     work = path.parent
     if path.exists():
-        if json.loads(path.read_text(encoding="utf-8")) == plan:
+        if read_json(path) == plan:
             return
         print(
             f"{desc}: {work} holds work on other data or settings; starting over",
@@ -31,6 +35,21 @@ def follow(desc: str, path: Path, plan: dict[str, Any]) -> None:
         if entry.name != LOCK:
             remove(entry)
     write_json(path, plan)
+
+
+def read_json(path: Path) -> Any:
+    """Return the value of a JSON file of a work folder.
+
+    Raises:
+        InputError: it is damaged.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{path} is damaged ({error}); put it back from a copy, or delete {path.parent}: then "
+            "the work in it starts over"
+        ) from error
 
 
 def remove(path: Path) -> None:

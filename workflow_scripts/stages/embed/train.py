@@ -4,7 +4,6 @@ All work happens in a folder of its own that outlives kills; `--output` gets its
 training is complete, and their record (`model.json`) last.
 """
 
-import json
 import shutil
 from collections.abc import Iterator
 from itertools import chain
@@ -28,6 +27,7 @@ from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import sha256, verify, write_record
 from workflow_scripts.core.files.parquet import count_rows, read_rows
 from workflow_scripts.core.files.rows import TrainingPairRow
+from workflow_scripts.core.files.seal import read_sealed, sealed
 from workflow_scripts.core.files.space import explained
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.training import work_plan
@@ -162,10 +162,31 @@ def prepare_work(task: Task, pairs: Pairs) -> dict[str, Any]:
             parts.write(unfinished, model)
             without = prepare(rows, model.tokenisers, unfinished)
         rejected = {**pairs.rejected, "without_tokens": without}
-        counts = {"rows_in": total, "rejected": rejected, "figures": figures}
-        write_json(unfinished / _COUNTS, counts)
+        files = {path.name: sha256(path) for path in sorted(unfinished.iterdir())}
+        counts = {"rows_in": total, "rejected": rejected, "figures": figures, "files": files}
+        write_json(unfinished / _COUNTS, sealed(counts))
         publish_folder(unfinished, folder)
-    return json.loads((folder / _COUNTS).read_text(encoding="utf-8"))
+    return _counts(folder)
+
+
+def _counts(folder: Path) -> dict[str, Any]:
+    """Return the counts in a folder of tokens, all of whose files are as they were written.
+
+    Raises:
+        InputError: one of them is damaged.
+    """
+    path = folder / _COUNTS
+    try:
+        counts = read_sealed(path)
+        for name, digest in counts.get("files", {}).items():  # earlier versions wrote no hashes
+            path = folder / name
+            if sha256(path) != digest:
+                raise ValueError("it differs from what was written")
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path} is damaged ({error}); delete {folder} and run again: it is made again"
+        ) from error
+    return counts
 
 
 def development_data(task: Task, tested: list[DataSet]) -> tuple[list[DataSet], int]:

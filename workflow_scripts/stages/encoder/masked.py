@@ -257,6 +257,9 @@ def perplexity(
         tokens: the sentences.
         settings: `batch` and `precision`.
         device: for torch.
+
+    Raises:
+        InputError: the training diverged.
     """
     total, count, where = 0.0, 0, torch.device(device)
     for items in in_batches(np.arange(len(tokens.lengths)), tokens.lengths, settings["batch"]):
@@ -264,7 +267,14 @@ def perplexity(
         with torch.inference_mode(), computed_in(settings["precision"], where):
             losses = masked_losses(model, batch)
         total, count = total + float(losses.double().sum()), count + len(losses)
-    return float(np.exp(total / count))
+    with np.errstate(over="ignore"):
+        found = float(np.exp(total / count))
+    if not np.isfinite(found):
+        raise InputError(
+            f"encoder: a mean loss of {total / count:.0f} on held-out sentences; the training "
+            "diverged, lower training.learning_rate"
+        )
+    return found
 
 
 def train_masked(

@@ -95,9 +95,9 @@ def read_ratings(path: Path, texts: Path, good: float) -> Examples:
         good: a pair is good whose mean rating is at least this.
 
     Raises:
-        InputError: a line is not as it should be, a reference has no text, or there is none.
+        InputError: a line is not as it should be, a reference has no text or two, or there is none.
     """
-    references = {row["ref_id"]: row["ref_sent"] for _, row in read_rows(texts, TEXT_COLUMNS)}
+    references = read_texts(texts)
     places: dict[tuple[str, str], int] = {}
     nlls: list[list[float]] = []
     ratings: list[tuple[int, str, float]] = []
@@ -127,6 +127,22 @@ def read_ratings(path: Path, texts: Path, good: float) -> Examples:
     enough = mean >= good
     source = {**_source(path), "texts": _source(texts), "good_from": good}
     return Examples("ratings", _some(pairs, path), target, enough, ~enough, mean, {}, source)
+
+
+def read_texts(path: Path) -> dict[str, str]:
+    """Return the texts of references by id: a file with the columns ref_id and ref_sent.
+
+    Raises:
+        InputError: a line is not as it should be, or a reference has two texts.
+    """
+    texts: dict[str, str] = {}
+    for number, row in read_rows(path, TEXT_COLUMNS):
+        if texts.setdefault(row["ref_id"], row["ref_sent"]) != row["ref_sent"]:
+            raise InputError(
+                f"{path}, line {number}: reference {row['ref_id']} has another text in an earlier "
+                "line; take one of them out"
+            )
+    return texts
 
 
 def _own_ranks(scores: Numbers, workers: NDArray[np.str_]) -> Numbers:

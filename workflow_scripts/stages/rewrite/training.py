@@ -17,6 +17,7 @@ from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seeding import generator
+from workflow_scripts.core.statistics.numbers import perplexity
 from workflow_scripts.core.training.loop import TrainingLoop, descend
 from workflow_scripts.nmt.scoring import Pair
 from workflow_scripts.nmt.trainable import Trainable, forced_loss
@@ -73,7 +74,7 @@ class Training(TrainingLoop[tuple[int, list[Pair]]]):
 
     def about(self) -> str:
         """Return that the end may come earlier, and the perplexity since the last checkpoint."""
-        return f" at most, perplexity {math.exp(self.mean_loss()):.2f}"
+        return f" at most, perplexity {perplexity(self.mean_loss()):.2f}"
 
     def finished(self) -> bool:
         """Return whether nothing is left to be done."""
@@ -105,14 +106,17 @@ class Training(TrainingLoop[tuple[int, list[Pair]]]):
         rate = self.settings["learning_rate"] * factor(number, self.settings)
         norm = descend(loss.smoothed / loss.tokens, self._optimizer, self.trainable.trained, rate)
         if not math.isfinite(norm):
-            raise InputError(
-                f"the training of {self.role} diverged at update {number + 1}: lower "
-                "continued.learning_rate, or raise its warmup"
-            )
+            raise self._diverged(number + 1)
         self.updates += 1
         self.add_loss(float(loss.smoothed.detach()), loss.tokens)
         if self.updates == self.total or self.updates % self.settings["checkpoint_updates"] == 0:
             self._checkpoint(epoch, rate)
+
+    def _diverged(self, update: int) -> InputError:
+        return InputError(
+            f"the training of {self.role} diverged at update {update}: lower "
+            "continued.learning_rate, or raise its warmup"
+        )
 
     @torch.no_grad()
     def _validated(self) -> float:
@@ -125,19 +129,21 @@ class Training(TrainingLoop[tuple[int, list[Pair]]]):
         for batch in cut_by_length(self.dev, self.settings["batch_words"]):
             loss = forced_loss(model, batch, self.settings["label_smoothing"])
             total, tokens = total + float(loss.smoothed), tokens + loss.tokens
-        return math.exp(total / tokens)
+        return perplexity(total / tokens)
 
     def _checkpoint(self, epoch: int, rate: float) -> None:
         """Validate, and write all that the training needs to go on."""
         self.seconds = time.monotonic() - self._begun
-        validation = self._validated()
+        validation, training = self._validated(), perplexity(self.mean_loss())
+        if math.inf in (validation, training):
+            raise self._diverged(self.updates)
         self.add_point(
             {
                 "checkpoint": len(self.history) + 1,
                 "updates": self.updates,
                 "epoch": epoch,
                 "learning_rate": rate,
-                "train_perplexity": math.exp(self.mean_loss()),
+                "train_perplexity": training,
                 "validation_perplexity": validation,
             }
         )

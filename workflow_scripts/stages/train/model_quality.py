@@ -9,6 +9,7 @@ from sacrebleu.metrics.bleu import BLEU
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.statistics import numbers
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
@@ -52,7 +53,7 @@ def perplexity(model: Model, pairs: list[Pair], of: str = "validation") -> float
         of: which pairs they are, for the message.
 
     Raises:
-        InputError: no pair has a score.
+        InputError: no pair has a score, or the model is no good.
     """
     total = pieces = 0.0
     for (_, target), nll in zip(pairs, score(model, pairs), strict=True):
@@ -61,7 +62,13 @@ def perplexity(model: Model, pairs: list[Pair], of: str = "validation") -> float
             pieces += len(target) + 1
     if not pieces:
         raise InputError(f"the model can't score any {of} pair: all are empty or too long")
-    return math.exp(total / pieces)
+    found = numbers.perplexity(total / pieces)
+    if not math.isfinite(found):
+        raise InputError(
+            f"the model finds the {of} pairs impossible, {total / pieces:.0f} nats per piece: it "
+            "is damaged, or diverged when it was trained; take another one, or lower learning_rate"
+        )
+    return found
 
 
 def corpus_bleu(hypotheses: list[str], references: list[str]) -> dict[str, Any]:

@@ -1,12 +1,12 @@
 """The plan of a training: what is in a work folder is gone on with only if it followed the same."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.training import work_plan
+from workflow_scripts.core.training.work_plan import read_json as read_json
 from workflow_scripts.stages.train import work_folder
 
 
@@ -21,7 +21,7 @@ def keep(role: str, work: Path, plan: dict[str, Any], begun: bool) -> None:
 
     Raises:
         InputError: the plan is the same, but the training has got somewhere on another device, from
-            whose state it can't go on. It is not thrown away unasked.
+            whose state it can't go on. It is not thrown away unasked. Or the file is damaged.
     """
     path = work / work_folder.PLAN
     known = read_json(path) if path.exists() else {}
@@ -33,8 +33,3 @@ def keep(role: str, work: Path, plan: dict[str, Any], begun: bool) -> None:
             )
         write_json(path, plan)
     work_plan.follow(f"train {role}", path, plan)
-
-
-def read_json(path: Path) -> Any:
-    """Return a JSON file's value."""
-    return json.loads(path.read_text(encoding="utf-8"))

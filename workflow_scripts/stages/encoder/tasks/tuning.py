@@ -21,6 +21,7 @@ from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.suggestion import suggestion
+from workflow_scripts.core.training.work_plan import read_json
 from workflow_scripts.encoding.interface import RECORD
 from workflow_scripts.encoding.pretrained import file_hashes
 from workflow_scripts.encoding.sentence_vectors import encoder_folder
@@ -163,7 +164,7 @@ class Tuning:
         }
         path = self._work / f"{name}.json"
         if path.exists():
-            done = json.loads(path.read_text(encoding="utf-8"))
+            done = read_json(path)
             if done["plan"] == plan:
                 return done["rows"]
         model = self.task.open(self._encoder, self._number("layer"))
