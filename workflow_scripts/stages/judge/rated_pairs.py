@@ -97,7 +97,7 @@ def read_ratings(path: Path, texts: Path, good: float) -> Examples:
     Raises:
         InputError: a line is not as it should be, a reference has no text, or there is none.
     """
-    references = {row["ref_id"]: row["ref_sent"] for _, row in read_rows(texts, TEXT_COLUMNS)}
+    references = _reference_texts(texts)
     places: dict[tuple[str, str], int] = {}
     nlls: list[list[float]] = []
     ratings: list[tuple[int, str, float]] = []
@@ -127,6 +127,23 @@ def read_ratings(path: Path, texts: Path, good: float) -> Examples:
     enough = mean >= good
     source = {**_source(path), "texts": _source(texts), "good_from": good}
     return Examples("ratings", _some(pairs, path), target, enough, ~enough, mean, {}, source)
+
+
+def _reference_texts(path: Path) -> dict[str, str]:
+    """Return the texts of references by id; an id may stand in many rows, as in exported ratings.
+
+    Raises:
+        InputError: a reference has two texts.
+    """
+    found: dict[str, tuple[str, int]] = {}
+    for number, row in read_rows(path, TEXT_COLUMNS):
+        text, first = found.setdefault(row["ref_id"], (row["ref_sent"], number))
+        if text != row["ref_sent"]:
+            raise InputError(
+                f"{path}, line {number}: reference {row['ref_id']!r} has another text in line "
+                f"{first}; correct one of them"
+            )
+    return {reference: text for reference, (text, _) in found.items()}
 
 
 def _own_ranks(scores: Numbers, workers: NDArray[np.str_]) -> Numbers:

@@ -15,7 +15,8 @@ from starlette.testclient import TestClient
 from tests.unit.pages import Reader
 from workflow_scripts.apps.rewriter.app import Limits, Service, application
 from workflow_scripts.apps.rewriter.differences import Change, differences
-from workflow_scripts.apps.rewriter.forms import request_fields
+from workflow_scripts.apps.rewriter.forms import fields_of, request_fields
+from workflow_scripts.stages.rewrite.requests import RequestError
 from workflow_scripts.stages.rewrite.rewriter import Rewriter
 
 SENTENCE = "Muž opravuje kolo."
@@ -246,6 +247,15 @@ def test_parts_within_parts_are_no_form(web):
     page = web.post("/batch", content=parts.encode(), headers=headers)
     assert page.status_code == 400
     assert "this is no form of the page" in page.text
+
+
+@pytest.mark.parametrize("name", [b"", b"; filename=a.txt"])
+def test_a_part_without_a_plain_name_is_refused(web, name):
+    body = b"--b\r\nContent-Disposition: form-data%b\r\n\r\nkolo\r\n--b--\r\n" % name
+    headers = {"content-type": "multipart/form-data; boundary=b"}
+    with pytest.raises(RequestError, match="this is no form of the page"):
+        fields_of(body, headers["content-type"])
+    assert web.post("/batch", content=body, headers=headers).status_code == 400
 
 
 def test_a_field_twice_is_refused(web):
