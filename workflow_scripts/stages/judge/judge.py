@@ -144,16 +144,17 @@ class Judge:
         encoder = self.about.get("encoder")
         bands = (0, *self.bands, _LONGEST)
         sound = {
-            "features": NEEDS.keys() >= set(self.features) > set()
-            and len(set(self.features)) == len(self.features),
-            "sets": self.sets
+            "features": NEEDS.keys() >= set(self.features) > set(),
+            "list of features": len(set(self.features)) == len(self.features),
+            "sets": len(self.sets) > 0
             and all({*self.features} >= each.weights.keys() > set() for each in self.sets),
             "shifts": all(len(each.shifts) == len(bands) - 1 for each in self.sets),
             # That of a misspelled feature would bound nothing.
-            "ranges": NEEDS.keys() >= self.ranges.keys()
-            and all(low <= high for low, high in self.ranges.values()),
+            "ranges": all(low <= high for low, high in self.ranges.values()),
+            "ranges of features": NEEDS.keys() >= self.ranges.keys(),
             "bands": all(type(high) is int and low < high for low, high in pairwise(bands)),
-            "language": isinstance(self.language, str) and self.language,
+            "language": isinstance(self.language, str),
+            "language code": self.language != "",
             "about": encoder is None or isinstance(encoder, dict),
         }
         if faults := [name for name, holds in sound.items() if not holds]:
