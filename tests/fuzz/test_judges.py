@@ -4,6 +4,7 @@ import copy
 import json
 import math
 import operator
+import re
 from functools import reduce
 
 import numpy as np
@@ -69,6 +70,11 @@ def changed(many):
     return json.dumps(content)
 
 
+def single(pairs):
+    assert len(dict(pairs)) == len(pairs)
+    return dict(pairs)
+
+
 def simple_probability(content, row):
     """Return what a judge says of a pair; None where too little is known."""
     for each in content["sets"]:
@@ -94,6 +100,8 @@ def simple_probability(content, row):
 @example([(("sets", 0, "weights", "forward_nll"), None)], [])
 @example([(("sets", 0, "shifts"), [])], [])
 @example([(("sets", 1, "slope"), math.nan)], [])
+@example([(("sets", 0, "intercept"), True)], [])
+@example([(("sets", 1, "weights", "overlap_1"), False)], [])
 @example([(("sets", 0, "weights", "reference_vector"), [1.0])], [])
 def test_judges(tmp_path_factory, many, more):
     text = damaged(changed(many).encode(), more)
@@ -103,7 +111,10 @@ def test_judges(tmp_path_factory, many, more):
         assert found is not None
     if found is None:
         return
-    content = json.loads(text)
+    content = json.loads(text, object_pairs_hook=single)
+    # True would count as 1.
+    numbers = {key: content[key] for key in ("sets", "ranges", "bands")}
+    assert not re.search(r"\b(true|false|null)\b", json.dumps(numbers))
     sizes = {"reference_vector": (2,)}
     weights = [each for some in content["sets"] for each in some["weights"].items()]
     try:

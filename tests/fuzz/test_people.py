@@ -111,6 +111,12 @@ def test_pairs_to_rate(tmp_path_factory, content):
     assert found == merged(rows_or_none(content, items.REQUIRED, items.OPTIONAL, pair))
 
 
+def nlls_of(column, count):
+    """Return the numbers of a column, None where one is unknown."""
+    column = [None] * count if column is None else column.tolist()
+    return [None if each != each else each for each in column]
+
+
 answers = st.tuples(
     *(st.integers(1, 3), st.sampled_from([None, 0.0, 0.25, 99.5, 100.0])),
     *(st.integers(0, 2), st.sampled_from("GAB"), st.booleans()),
@@ -144,9 +150,17 @@ def test_what_is_exported_is_read_again(tmp_path_factory, content, mode, said):
                 (int(each.annotator), each.paraphrase, each.systems, each.score, each.grammar)
                 for each in read_ratings(path)
             ]
+            nlls = [(each.nll, each.backward_nll) for each in read_ratings(path)]
         else:
             examples = read_labels(path)
             found = [*zip(examples.pairs.paraphrases, examples.target, strict=True)]
+            columns = examples.pairs.forward_nll, examples.pairs.backward_nll
+            nlls = [*zip(*(nlls_of(column, len(found)) for column in columns), strict=True)]
+    # Each NLL stands in its own column.
+    assert nlls == [
+        (each.item.forward_nll, each.item.backward_nll) if each.item else (None, None)
+        for each in judged
+    ]
     if mode == "labels":
         targets = {"G": 1.0, "A": 0.5, "B": 0.0}
         assert found == [(each.item.paraphrase, targets[each.answer.label]) for each in judged]
@@ -247,6 +261,11 @@ def test_pairs_of_ratings(tmp_path_factory, content, told):
     sentences = rows_or_none(told, ("ref_id", "ref_sent"), (), lambda row: row)
     if rows is None or sentences is None:
         assert found is None
+        return
+    if len({(row["ref_id"], row["ref_sent"]) for row in sentences}) != len(
+        {row["ref_id"] for row in sentences}
+    ):
+        assert found is None  # a reference with two texts
         return
     sentences = {row["ref_id"]: row["ref_sent"] for row in sentences}
     rows = [row for row in rows if row[5] is not None and "0" not in row[4]]

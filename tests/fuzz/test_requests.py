@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.fuzz.cases import decoded, file, fuzz, json_values, lines_of, outcome, request_fields
@@ -17,6 +17,7 @@ from workflow_scripts.stages.rewrite.requests import RequestError, request_of
 odd_lines = st.sampled_from(
     [b"", b"\xff", b"{", b"[" * 9000, b"9" * 5000, b"null", b'{"a":1,"a":1}']
 )
+TWICE = '{"text": "▁4", "text": "▁5"}'.encode()
 cells = st.sampled_from(["Muž spí.", "a|b", "true", "1", "9" * 30, "", " ", "\0", "nan"])
 
 
@@ -124,6 +125,7 @@ def simple_input(line):
         max_size=3,
     )
 )
+@example([TWICE])
 def test_lines_to_translate(tmp_path_factory, lines):
     content = joined(lines)
     coder = TextCoder(VOCABULARY)

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.core.statistics.numbers import require_finite
 from workflow_scripts.encoding import encoders, parts, tokens
 
@@ -88,6 +89,7 @@ def load(folder: str | Path, untrained: bool = False, device: str = "cpu") -> Se
     """
     weights = UNTRAINED if untrained else parts.WEIGHTS
     try:
+        _require_sizes(Path(folder), weights)
         model = parts.read(Path(folder), weights)
     except _READ_ERRORS as error:
         raise InputError(
@@ -97,6 +99,38 @@ def load(folder: str | Path, untrained: bool = False, device: str = "cpu") -> Se
     for name, values in model.network.state_dict().items():
         require_finite(Path(folder) / weights, name, values)
     return SentenceEmbeddings(model, device)
+
+
+def _require_sizes(folder: Path, weights: str) -> None:
+    """Refuse sizes that the weights don't have, before memory is taken for them.
+
+    Raises:
+        ValueError: they are others, or the configuration has a key twice.
+    """
+    config = parse_json((folder / parts.CONFIG).read_text(encoding="utf-8"))
+    tables = len(config["tokens"])
+    with torch.device("meta"):
+        network = encoders.Network(
+            config["encoders"],
+            [0] * tables,
+            *(config[name] for name in ("dimension", "hidden", "combine")),
+        )
+    wanted = {name: tuple(value.shape) for name, value in network.state_dict().items()}
+    with safe_open(folder / weights, "pt") as stored:
+        sizes = {name: tuple(stored.get_slice(name).get_shape()) for name in stored.keys()}  # noqa: SIM118 - it is no dict
+    layers, wanted_layers = (
+        {name: size for name, size in each.items() if name.startswith("encoders.")}
+        for each in (sizes, wanted)
+    )
+    widths = [size[1:] for name, size in sizes.items() if name not in layers]
+    if layers != wanted_layers or widths != [(config["dimension"],)] * tables:
+        raise ValueError(f"the weights have other sizes than {parts.CONFIG} says")
+    if config["combine"] not in ("add", "concatenate"):
+        raise ValueError(f"combine is {config['combine']!r:.50}, not 'add' or 'concatenate'")
+    if config["combine"] == "add" and len({each.size for each in network.encoders}) > 1:
+        raise ValueError("vectors of different sizes can't be added")
+    if any(isinstance(each, encoders.Bidirectional) and each.size % 2 for each in network.encoders):
+        raise ValueError("hidden is odd, and each of two directions has one half")
 
 
 def save(folder: Path, model: parts.Parts) -> list[Path]:

@@ -18,6 +18,7 @@ from typing import Any
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.core.files.model_folder import (
     HUGGING_FACE,
     MARIAN_BINARY,
@@ -131,8 +132,8 @@ def _content(path: Path) -> str:
 def _object(path: Path) -> dict[str, Any]:
     """Return the JSON object of a file."""
     try:
-        content = json.loads(_content(path))
-    except (ValueError, RecursionError) as error:
+        content = parse_json(_content(path))
+    except ValueError as error:
         raise InputError(f"{path}: cannot be read as JSON: {error}") from error
     return content if isinstance(content, dict) else {}
 

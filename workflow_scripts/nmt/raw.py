@@ -1,10 +1,10 @@
 """Plain text for the command lines: who segments it, and in which pieces a phrase is written."""
 
 import argparse
-import json
 from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.core.text.normalisation import spellings, written_without_blanks
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.model import Model
@@ -67,7 +67,7 @@ def _models_of_run(folder: Path) -> tuple[Path, Path] | tuple[None, None]:
     if not all(path.is_file() for path in sides):
         return None, None
     try:
-        metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+        metrics = parse_json((folder / "metrics.json").read_text(encoding="utf-8"))
         direction = metrics["direction"]
     except (OSError, ValueError, KeyError, TypeError):
         direction = None

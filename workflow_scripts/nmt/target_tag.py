@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.core.files.model_folder import SETTINGS, ModelFiles
 from workflow_scripts.nmt.vocabulary import Vocabulary
 
@@ -34,8 +35,8 @@ def read_tag(folder: Path, files: ModelFiles, source: Vocabulary) -> int | None:
             )
         return None
     try:
-        settings = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        settings = parse_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as JSON: {error}") from error
     if not isinstance(settings, dict) or set(settings) != {"tag"}:
         raise InputError(f'{path}: must be an object with the key "tag" and no other')

@@ -25,6 +25,7 @@ from typing import Any
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
+from workflow_scripts.core.files.json_text import KeyTwiceError, parse_json
 from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.nmt.automaton import Phrase
@@ -92,10 +93,12 @@ class LineReader:
 
     def _parse(self, number: int, line: str) -> InputLine:
         try:
-            fields = json.loads(line, object_pairs_hook=_object)
+            fields = parse_json(line)
             json.dumps(fields, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError as error:
             raise InputError("half of a surrogate pair (\\ud800 to \\udfff) is no text") from error
+        except KeyTwiceError as error:
+            raise InputError(str(error)) from error
         except (ValueError, RecursionError) as error:
             raise InputError(f"no JSON: {error}") from error
         for key in fields if isinstance(fields, dict) else ():
@@ -140,16 +143,6 @@ def _phrases(fields: dict[str, Any], key: str, coder: TextCoder) -> list[str]:
     if not all(set(wanted(coder, text)) - {BOS} for text in texts):
         raise InputError(f'"{key}" has an empty phrase')
     return texts
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object, none of whose keys stands twice: the first value would be lost."""
-    fields: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in fields:
-            raise InputError(f"key {key!r} stands there twice; take one out")
-        fields[key] = value
-    return fields
 
 
 def beam_lines(

@@ -1,12 +1,12 @@
 """Pieces and their ids, as in a vocabulary file of Sockeye 3."""
 
-import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.json_text import parse_json
 
 PAD, UNK, BOS, EOS = range(4)
 SYMBOLS = ("<pad>", "<unk>", "<s>", "</s>")
@@ -35,14 +35,11 @@ class Vocabulary:
     def load(cls, path: str | Path) -> "Vocabulary":
         """Read a JSON object of piece -> id; the ids must be 0..size-1."""
         try:
-            entries = json.loads(Path(path).read_text(encoding="utf-8"))
+            entries = parse_json(Path(path).read_text(encoding="utf-8"))
             pieces = sorted(entries, key=entries.__getitem__)
             ids = [entries[piece] for piece in pieces]
             whole = all(type(number) is int for number in ids)
             complete = whole and ids == list(range(len(pieces)))
-        except RecursionError:
-            why = "too many levels of lists and objects in one another"
-            raise InputError(f"{path}: cannot read the vocabulary: {why}") from None
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise InputError(f"{path}: cannot read the vocabulary: {error}") from error
         if not complete:

@@ -208,6 +208,43 @@ def test_a_config_that_is_something_else_is_named(tmp_path, config):
         load(tmp_path)
 
 
+@pytest.mark.parametrize("changed", [{"hidden": 10**7}, {"dimension": 10**9}, {"hidden": 10**30}])
+@pytest.mark.parametrize("encoder", ["word", "blstm", "gran"])
+def test_sizes_that_the_weights_have_not_take_no_memory(tmp_path, monkeypatch, encoder, changed):
+    save(tmp_path, examples.random_model([encoder], "add"))
+    config = json.loads((tmp_path / parts.CONFIG).read_text("utf-8"))
+    (tmp_path / parts.CONFIG).write_text(json.dumps(config | changed), encoding="utf-8")
+    if encoder == "word" and "hidden" in changed:
+        assert load(tmp_path).encode(SENTENCES).any()  # nothing of it has this size
+        return
+    made = []
+    monkeypatch.setattr(parts, "read", lambda *asked: made.append(asked))
+    with pytest.raises(InputError, match="no model folder"):
+        load(tmp_path)
+    assert not made
+
+
+@pytest.mark.parametrize(
+    ("chosen", "changed", "message"),
+    [
+        (["blstm"], {"hidden": 3}, "hidden is odd"),
+        (["word", "trigram"], {"combine": "sum"}, "combine is 'sum'"),
+        (["word", "blstm"], {"combine": "add"}, "different sizes can't be added"),
+    ],
+)
+def test_configs_that_no_vector_can_come_of_are_refused(tmp_path, chosen, changed, message):
+    built = examples.random_model(chosen, "concatenate", size=2)
+    if "word" in chosen and "blstm" in chosen:
+        config = {**built.config, "hidden": 4}
+        network = parts.empty_network(config, built.tokenisers)
+        built = built._replace(config=config, network=network)
+    save(tmp_path, built)
+    config = json.loads((tmp_path / parts.CONFIG).read_text("utf-8"))
+    (tmp_path / parts.CONFIG).write_text(json.dumps(config | changed), encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        load(tmp_path)
+
+
 def test_damaged_weights_are_named(tmp_path):
     save(tmp_path, examples.random_model(["word"], "add"))
     content = (tmp_path / parts.WEIGHTS).read_bytes()

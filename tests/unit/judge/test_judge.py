@@ -75,6 +75,15 @@ def test_what_is_no_judge_is_refused(tmp_path):
     (tmp_path / "judge.json").write_text(json.dumps({**JUDGE.content, "format": 0}))
     with pytest.raises(InputError, match=r"judge\.json is no judge \(its format is 0"):
         Judge.load(tmp_path)
+    ranges = {**JUDGE.content["ranges"], "overlap1": [0, 1]}
+    for wrong in ({"sets": []}, {"language": ""}, {"format": True}, {"ranges": ranges}):
+        (tmp_path / "judge.json").write_text(json.dumps({**JUDGE.content, **wrong}))
+        with pytest.raises(InputError, match=rf"is no judge \(its {next(iter(wrong))}"):
+            Judge.load(tmp_path)
+    whole = json.dumps(JUDGE.content)
+    (tmp_path / "judge.json").write_text(whole.replace('"format"', '"language": "de", "format"'))
+    with pytest.raises(InputError, match=r"judge\.json is no judge \(key 'language' .* twice"):
+        Judge.load(tmp_path)
     (tmp_path / "judge.json").write_text("[]")
     with pytest.raises(InputError, match=r"judge\.json is no judge"):
         Judge.load(tmp_path)
@@ -287,11 +296,13 @@ def test_a_rated_reference_without_text_is_told(tmp_path):
         read_ratings(ratings, texts, good=80)
 
 
-def test_a_rated_reference_with_two_texts_is_told(tmp_path):
+def test_a_reference_with_two_texts_is_told(tmp_path):
     ratings, texts = write_ratings(tmp_path)
-    with texts.open("a", encoding="utf-8") as file:
-        file.write("8\tit rains\n7\tthe cat sleeps\n")
-    with pytest.raises(InputError, match=r"ref\.tsv, line 5: reference 7 has another text"):
+    same = texts.read_text("utf-8") + "8\tit rains\n"
+    texts.write_text(same, "utf-8")  # as in exported ratings
+    assert set(read_ratings(ratings, texts, good=80).pairs.references) >= {"it rains"}
+    texts.write_text(same + "8\tit snows\n", "utf-8")
+    with pytest.raises(InputError, match=r"ref.tsv, line 5: reference '8' .* text in line 3"):
         read_ratings(ratings, texts, good=80)
 
 

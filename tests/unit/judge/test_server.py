@@ -133,6 +133,18 @@ def test_a_page_that_is_not_complete_is_shown_again_as_it_was_filled(store):
     assert store.judged() == []
 
 
+@pytest.mark.parametrize("missing", [1, 3, 5])
+def test_a_page_with_one_answer_missing_is_not_taken(store, missing):
+    with serving(store, controls=0) as port:
+        browser = Browser(port, "Ana")
+        number = browser.number
+        scores = {f"score_{n}": "80" for n in range(1, 6) if n != missing}
+        browser.post(f"/page/{number}", **scores)
+        assert (browser.status, browser.number) == (422, number)
+        assert browser.page.count('class="fault" id="fault_') == 1
+    assert store.judged() == []
+
+
 def test_who_comes_back_goes_on_where_they_were(store):
     with serving(store) as port:
         browser = Browser(port, "Ana")

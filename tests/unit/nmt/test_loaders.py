@@ -87,6 +87,7 @@ def test_shapes_that_are_none_are_refused_by_key(tmp_path: Path, key, value, mes
 
 
 JSON = ["[" * 100_000, '{"a":' * 100_000, "[]", '{"<pad>": false}', "3"]
+JSON += ['{"<pad>": 0, "<unk>": null}', '{"<pad>": 0, "<pad>": 0}']
 
 
 @pytest.mark.slow

@@ -21,13 +21,12 @@ from starlette.routing import Route
 from workflow_scripts.apps.rewriter.differences import differences
 from workflow_scripts.apps.rewriter.files import File, Files, TooManyFilesError
 from workflow_scripts.apps.rewriter.forms import fields_of, request_fields
-from workflow_scripts.apps.rewriter.guard import Guard
+from workflow_scripts.apps.rewriter.guard import HEADERS, Guard
 from workflow_scripts.apps.rewriter.openapi import document
 from workflow_scripts.apps.rewriter.worker import ClosedError, FullError, Worker
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.stages.rewrite.request_lines import form_of, json_value, requests_of
 from workflow_scripts.stages.rewrite.requests import (
-    MOST_CHARACTERS,
     MOST_RESULTS,
     Answer,
     Paraphrase,
@@ -48,6 +47,10 @@ TYPES = {
 }
 # The state of a client that went away before its answer; nobody sees it.
 _GONE = 499
+_NO_FILE = (
+    "there is no such file; its results are kept for an hour, and until the service ends; "
+    "send it again"
+)
 # The page in the navigation that a template belongs to.
 _HERE = {"page": "/", "batch": "/batch", "progress": "/batch", "api": "/api"}
 # Of the rewriter's templates, in the page's list and in what the API says about it.
@@ -245,7 +248,6 @@ class Service:
                 "here": _HERE.get(template),
                 "rewriter": self.rewriter,
                 "limits": self.limits,
-                "most_characters": MOST_CHARACTERS,
                 "most_number": min(MOST_RESULTS, self.rewriter.settings.beam_size),
                 "shown": min(_SHOWN, self.rewriter.settings.beam_size),
                 "most_samples": MOST_RESULTS,
@@ -340,7 +342,7 @@ class Service:
         assert self.files is not None
         file = self.files.get(http.path_params["identity"])
         if file is None:
-            raise HTTPException(404, "there is no such file; its results are kept for an hour")
+            raise HTTPException(404, _NO_FILE)
         return file
 
 
@@ -379,12 +381,15 @@ async def _error(http: Http, error: Exception) -> Response:
         status, said = 400, str(error)
     else:
         status, said = 500, "the service failed; its log tells more"
-    headers = dict(getattr(error, "headers", None) or {})  # as which methods a path has
+    # What the service did not expect is answered beyond the guard, which sets them on all else.
+    headers = {**HEADERS, **(getattr(error, "headers", None) or {})}  # as a path's methods
     if status == 429:
         headers["Retry-After"] = "2"
     if http.url.path.startswith("/api/"):
         return JSONResponse({"error": said}, status, headers)
     service: Service = http.app.state.service
+    if http.url.path == "/results":  # the script puts it into the page that it has
+        return service._page("results", status, headers, error=said)
     return service._page("message", status, headers, message=said)
 
 
@@ -425,6 +430,7 @@ def application(service: Service, hosts: Collection[str], *, log: bool = False) 
                 hosts=hosts,
                 largest=(limits.file, limits.body),
                 seconds=limits.seconds,
+                refusal=_error,
                 log=log,
             )
         ],

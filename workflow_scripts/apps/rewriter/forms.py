@@ -18,13 +18,15 @@ def fields_of(body: bytes, content_type: str) -> dict[str, str]:
     """Return the fields of a form by name; of a file its text, and under `<name>.name` its name.
 
     Raises:
-        RequestError: it is no form, or not UTF-8.
+        RequestError: it is no form, not UTF-8, or has a field twice.
     """
     kind = content_type.partition(";")[0].strip().lower()
     try:
         if kind == "application/x-www-form-urlencoded":
             fields = parse_qs(body.decode("utf-8"), True, max_num_fields=_MOST, errors="strict")
-            return {name: values[-1] for name, values in fields.items()}
+            for name, values in fields.items():
+                _require_single(name, len(values) > 1)
+            return {name: value for name, [value] in fields.items()}
         if kind == "multipart/form-data":
             return _parts(body, content_type)
     except ValueError as error:  # UnicodeDecodeError among them
@@ -45,10 +47,22 @@ def _parts(body: bytes, content_type: str) -> dict[str, str]:
         content = part.get_payload(decode=True)
         if not isinstance(name, str) or not isinstance(content, bytes) or len(fields) >= _MOST:
             raise RequestError("this is no form of the page")
-        fields[name] = content.decode("utf-8-sig")
-        if file := part.get_filename():
+        _require_single(name, name in fields)
+        file = part.get_filename()
+        try:
+            fields[name] = content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            if not file:
+                raise
+            raise RequestError("the file is not UTF-8; convert it") from error
+        if file:
             fields[f"{name}.name"] = file
     return fields
+
+
+def _require_single(name: str, again: bool) -> None:
+    if again:
+        raise RequestError(f"the field {name[:50]!r} stands there twice; one would be lost")
 
 
 def request_fields(form: dict[str, str]) -> dict[str, Any]:

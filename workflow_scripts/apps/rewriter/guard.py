@@ -1,18 +1,20 @@
 """What stands before all pages: who may ask, how much, and what browsers may do with the answer."""
 
 import asyncio
-import json
 import time
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _MOST_DIGITS = 18
 _SAFE = ("GET", "HEAD")
-_HEADERS = {
+HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
         "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -37,6 +39,7 @@ class Guard:
         largest: bytes of a body at most, for a path that begins with `/batch` or `/api/batch`, and
             for all others.
         seconds: in which a body must have come.
+        refusal: makes the answer to what is refused, as the application does with other errors.
         log: whether each request is printed to stdout, without what was sent.
     """
 
@@ -46,6 +49,7 @@ class Guard:
         hosts: Collection[str],
         largest: tuple[int, int],
         seconds: float,
+        refusal: Callable[[Request, Exception], Awaitable[Response]],
         *,
         log: bool,
     ):
@@ -53,6 +57,7 @@ class Guard:
         self._hosts = {host.lower() for host in hosts}
         self._largest = largest
         self._seconds = seconds
+        self._refusal = refusal
         self._log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -67,20 +72,26 @@ class Guard:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
+                for name, value in HEADERS.items():
                     headers[name] = value
             await send(message)
 
         headers = Headers(scope=scope)
         problem = self._problem(scope["method"], headers, scope["path"])
         if problem:
-            await _refuse(answer, *problem)
+            await self._refuse(scope, receive, answer, *problem)
         else:
             await self._bounded(scope, receive, answer)
         if self._log:
             seconds = time.monotonic() - started
             # A path may hold any character, also those that make a terminal write elsewhere.
             print(f"{scope['method']} {quote(scope['path'])} {status} {seconds:.3f} s", flush=True)
+
+    async def _refuse(
+        self, scope: Scope, receive: Receive, send: Send, status: int, why: str
+    ) -> None:
+        response = await self._refusal(Request(scope), HTTPException(status, why))
+        await response(scope, receive, send)
 
     def _problem(self, method: str, headers: Headers, path: str) -> tuple[int, str] | None:
         host = headers.get("host", "")
@@ -137,11 +148,12 @@ class Guard:
         except _TooLargeError:
             if begun:
                 raise
-            await _refuse(send, 413, self._too_large(scope["path"]))
+            await self._refuse(scope, receive, send, 413, self._too_large(scope["path"]))
         except _TooSlowError:
             if begun:
                 raise
-            await _refuse(send, 408, f"the request did not come within {self._seconds:g} s")
+            why = f"the request did not come within {self._seconds:g} s"
+            await self._refuse(scope, receive, send, 408, why)
 
 
 class _TooLargeError(Exception):
@@ -157,10 +169,3 @@ def _name(host: str) -> str | None:
         return urlsplit(f"//{host}").hostname
     except ValueError:
         return None
-
-
-async def _refuse(send: Send, status: int, why: str) -> None:
-    body = json.dumps({"error": why}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -1,6 +1,5 @@
 """Loading of folders of Hugging Face's `MarianMTModel`, as OPUS-MT publishes them."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from torch import Tensor
 
 from workflow_scripts.core.config_size import require_bounded
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.core.files.model_folder import ModelFiles
 from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm
@@ -143,10 +143,7 @@ def summary(folder: Path, files: ModelFiles) -> Summary:
 def _read_object(path: Path) -> dict[str, Any]:
     """Return the JSON object of a file."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except RecursionError:
-        why = "too many levels of lists and objects in one another"
-        raise InputError(f"{path}: cannot be read as JSON: {why}") from None
+        content = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as JSON: {error}") from error
     if not isinstance(content, dict):

@@ -4,7 +4,6 @@ A judge is a file `judge.json` of numbers: logistic coefficients, a set of them 
 features that may be known, and a calibration by the length of the reference.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,6 +17,7 @@ from scipy.special import expit
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
+from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.plan.catalogues.pair_features import NEEDS
 from workflow_scripts.stages.judge.known_pairs import Numbers
 
@@ -92,7 +92,7 @@ class Judge:
         path = SHIPPED if str(path) == DEFAULT else Path(path)
         path = path / FILE if path.is_dir() else path
         try:
-            return cls.of(json.loads(path.read_text(encoding="utf-8")))
+            return cls.of(parse_json(path.read_text(encoding="utf-8")))
         except OSError as error:
             raise InputError(
                 f"{path} can't be read: {error.strerror}; name a folder that judge.fit wrote, or "
@@ -110,7 +110,7 @@ class Judge:
             ValueError: it is of another format, or a value is none that a judge has.
             TypeError, AttributeError: a value is of another type.
         """
-        if content["format"] != FORMAT:
+        if type(content["format"]) is not int or content["format"] != FORMAT:
             raise ValueError(f"its format is {content['format']}, and {FORMAT} is known")
         sets = tuple(
             Coefficients(
@@ -144,12 +144,17 @@ class Judge:
         encoder = self.about.get("encoder")
         bands = (0, *self.bands, _LONGEST)
         sound = {
-            "features": self.features and NEEDS.keys() >= set(self.features),
-            "sets": all({*self.features} >= each.weights.keys() > set() for each in self.sets),
+            "features": NEEDS.keys() >= set(self.features) > set(),
+            "list of features": len(set(self.features)) == len(self.features),
+            "sets": len(self.sets) > 0
+            and all({*self.features} >= each.weights.keys() > set() for each in self.sets),
             "shifts": all(len(each.shifts) == len(bands) - 1 for each in self.sets),
+            # That of a misspelled feature would bound nothing.
             "ranges": all(low <= high for low, high in self.ranges.values()),
+            "ranges of features": NEEDS.keys() >= self.ranges.keys(),
             "bands": all(type(high) is int and low < high for low, high in pairwise(bands)),
             "language": isinstance(self.language, str),
+            "language code": self.language != "",
             "about": encoder is None or isinstance(encoder, dict),
         }
         if faults := [name for name, holds in sound.items() if not holds]:

@@ -97,7 +97,7 @@ def read_ratings(path: Path, texts: Path, good: float) -> Examples:
     Raises:
         InputError: a line is not as it should be, a reference has no text or two, or there is none.
     """
-    references = read_texts(texts)
+    references = _reference_texts(texts)
     places: dict[tuple[str, str], int] = {}
     nlls: list[list[float]] = []
     ratings: list[tuple[int, str, float]] = []
@@ -129,20 +129,21 @@ def read_ratings(path: Path, texts: Path, good: float) -> Examples:
     return Examples("ratings", _some(pairs, path), target, enough, ~enough, mean, {}, source)
 
 
-def read_texts(path: Path) -> dict[str, str]:
-    """Return the texts of references by id: a file with the columns ref_id and ref_sent.
+def _reference_texts(path: Path) -> dict[str, str]:
+    """Return the texts of references by id; an id may stand in many rows, as in exported ratings.
 
     Raises:
-        InputError: a line is not as it should be, or a reference has two texts.
+        InputError: a reference has two texts.
     """
-    texts: dict[str, str] = {}
+    found: dict[str, tuple[str, int]] = {}
     for number, row in read_rows(path, TEXT_COLUMNS):
-        if texts.setdefault(row["ref_id"], row["ref_sent"]) != row["ref_sent"]:
+        text, first = found.setdefault(row["ref_id"], (row["ref_sent"], number))
+        if text != row["ref_sent"]:
             raise InputError(
-                f"{path}, line {number}: reference {row['ref_id']} has another text in an earlier "
-                "line; take one of them out"
+                f"{path}, line {number}: reference {row['ref_id']!r} has another text in line "
+                f"{first}; correct one of them"
             )
-    return texts
+    return {reference: text for reference, (text, _) in found.items()}
 
 
 def _own_ranks(scores: Numbers, workers: NDArray[np.str_]) -> Numbers:

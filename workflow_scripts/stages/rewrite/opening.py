@@ -1,7 +1,6 @@
 """Opening the rewriter of a run, or of a folder: its model, its language, its templates."""
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.model_folder import model_files
 from workflow_scripts.core.suggestion import suggestion
@@ -103,7 +103,7 @@ def read_card(folder: Path) -> dict[str, Any]:
     """
     path = folder / CARD
     try:
-        card = json.loads(path.read_text(encoding="utf-8"))
+        card = parse_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

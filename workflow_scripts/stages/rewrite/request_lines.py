@@ -4,11 +4,11 @@ Text: a sentence on each line. TSV: a header names the keys of a request, lists 
 their entries. JSON lines: the requests themselves. What a line does not say, `defaults` say.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import Any
 
+from workflow_scripts.core.files.json_text import KeyTwiceError, parse_json
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.stages.rewrite.requests import SCHEMA, Request, RequestError, request_of
 
@@ -83,8 +83,10 @@ def json_value(text: str | bytes) -> Any:
         RequestError: it is none, or an object has a key twice, one of whose values would be lost.
     """
     try:
-        return json.loads(text, object_pairs_hook=_object)
-    except (ValueError, RecursionError) as error:
+        return parse_json(text)
+    except KeyTwiceError as error:
+        raise RequestError("a key stands there twice; take one out") from error
+    except ValueError as error:
         raise RequestError(f"no JSON: {error}"[:200]) from error
 
 
@@ -122,11 +124,3 @@ def _value(name: str, cell: str) -> Any:
             raise RequestError(f"{name} must be a whole number")
         return int(cell)
     return cell
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object, none of whose keys stands twice: the first value would be lost."""
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        raise RequestError("a key stands there twice; take one out")
-    return values

@@ -4,6 +4,7 @@ import socket
 import threading
 import time
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from workflow_scripts.apps.rewriter.app import Limits, Service, application
 from workflow_scripts.apps.rewriter.guard import LOOPBACK
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.raw import coders
+from workflow_scripts.stages.rewrite.requests import Answer, Paraphrase
 from workflow_scripts.stages.rewrite.rewriter import Rewriter
 
 
@@ -47,6 +49,31 @@ class Letters:
 @pytest.fixture(scope="session")
 def rewriter(parts):
     return Rewriter(*parts, "en", encoder=Letters())
+
+
+class Held:
+    """Stands for a rewriter that does not answer before it may."""
+
+    language, templates, has_meaning, inflects = "en", (), False, True
+    settings = SimpleNamespace(beam_size=8)
+
+    def __init__(self):
+        self.may, self.batches, self.text = threading.Event(), [], "x"
+
+    def plan(self, request):
+        return SimpleNamespace(request=request, cost=1)
+
+    def answers(self, plans):
+        self.batches.append([plan.request.text for plan in plans])
+        assert self.may.wait(20)
+        return [Answer(plan.request, [Paraphrase(self.text, 0.5, None, 100.0)]) for plan in plans]
+
+
+@pytest.fixture
+def held():
+    rewriter = Held()
+    yield rewriter
+    rewriter.may.set()
 
 
 @contextmanager

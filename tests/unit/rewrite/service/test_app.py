@@ -6,7 +6,6 @@ import re
 import socket
 import threading
 import time
-from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -16,8 +15,8 @@ from starlette.testclient import TestClient
 from tests.unit.pages import Reader
 from workflow_scripts.apps.rewriter.app import Limits, Service, application
 from workflow_scripts.apps.rewriter.differences import Change, differences
-from workflow_scripts.apps.rewriter.forms import request_fields
-from workflow_scripts.stages.rewrite.requests import Answer, Paraphrase
+from workflow_scripts.apps.rewriter.forms import fields_of, request_fields
+from workflow_scripts.stages.rewrite.requests import RequestError
 from workflow_scripts.stages.rewrite.rewriter import Rewriter
 
 SENTENCE = "Muž opravuje kolo."
@@ -250,6 +249,26 @@ def test_parts_within_parts_are_no_form(web):
     assert "this is no form of the page" in page.text
 
 
+@pytest.mark.parametrize("name", [b"", b"; filename=a.txt"])
+def test_a_part_without_a_plain_name_is_refused(web, name):
+    body = b"--b\r\nContent-Disposition: form-data%b\r\n\r\nkolo\r\n--b--\r\n" % name
+    headers = {"content-type": "multipart/form-data; boundary=b"}
+    with pytest.raises(RequestError, match="this is no form of the page"):
+        fields_of(body, headers["content-type"])
+    assert web.post("/batch", content=body, headers=headers).status_code == 400
+
+
+def test_a_field_twice_is_refused(web):
+    sent = {"content-type": "application/x-www-form-urlencoded"}
+    page = web.post("/", content="text=a&use=b&use=c", headers=sent)
+    assert page.status_code == 400
+    assert "the field &#39;use&#39; stands there twice" in page.text
+    two = [("file", ("a.txt", SENTENCE.encode())), ("file", ("b.txt", b"x"))]
+    page = web.post("/batch", files=two)
+    assert page.status_code == 400
+    assert "stands there twice" in page.text
+
+
 def test_the_comma_of_a_number_is_part_of_it():
     fields = request_fields({"text": "a", "avoid": "1,000, b;c\nd,e", "use": " 2,5 "})
     assert fields["avoid"] == ["1,000", "b", "c", "d", "e"]
@@ -352,31 +371,6 @@ def test_bad_files_are_told(web):
     assert web.get("/api/batch/unknown").status_code == 404
     assert web.get("/batch/unknown").status_code == 404
     assert web.get("/api/batch/unknown/results").status_code == 404
-
-
-class Held:
-    """Stands for a rewriter that does not answer before it may."""
-
-    language, templates, has_meaning, inflects = "en", (), False, True
-    settings = SimpleNamespace(beam_size=8)
-
-    def __init__(self):
-        self.may, self.batches = threading.Event(), []
-
-    def plan(self, request):
-        return SimpleNamespace(request=request, cost=1)
-
-    def answers(self, plans):
-        self.batches.append([plan.request.text for plan in plans])
-        assert self.may.wait(20)
-        return [Answer(plan.request, [Paraphrase("x", 0.5, None, 100.0)]) for plan in plans]
-
-
-@pytest.fixture
-def held():
-    rewriter = Held()
-    yield rewriter
-    rewriter.may.set()
 
 
 def test_a_file_is_cancelled(held):
@@ -520,6 +514,7 @@ def test_a_fault_of_the_service_is_told_as_others_are(web, monkeypatch):
     )
     page = web.get("/api")
     assert page.status_code == 500
+    assert "default-src 'none'" in page.headers["content-security-policy"]
     assert "did not work" in page.text
     assert "inside" not in page.text
 

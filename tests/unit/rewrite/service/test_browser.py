@@ -4,6 +4,14 @@ Debian's Chromium (apt-get install chromium), driven by playwright; without it t
 """
 
 import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -249,3 +257,178 @@ def test_it_works_without_a_script(chromium, address, tmp_path):
         page.set_input_files("#file", path)
         page.click("button.main")
         page.wait_for_selector("text=Download the results", timeout=60_000)  # it reloads itself
+
+
+# --- what happens to people's machines, and to the service ---------------------------------------
+
+
+def test_a_text_that_is_too_long_is_told_and_not_cut(chromium, address):
+    """A browser would cut what is pasted to the length of the field, without a word."""
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(address)
+    for lines, said in ((300, "longer than 2000 characters"), (10_000, "larger than 65,536 bytes")):
+        page.fill("#text", "")
+        page.keyboard.insert_text("kolo dum ten " * 200)
+        assert len(page.input_value("#text")) == 2600
+        text = "kolo dum\n" * lines
+        page.locator("#text").evaluate("(field, text) => { field.value = text; }", text)
+        page.click("button.main")
+        page.wait_for_selector(f"#results:not([aria-busy]) [role=alert]:has-text('{said}')")
+        assert page.locator("h1, nav").count() == 2  # no page within the page
+    context.close()
+
+
+def test_files_that_are_too_large_are_told_on_the_page(chromium, address, tmp_path):
+    context = chromium.new_context()
+    page = context.new_page()
+    for content, said in (
+        (f"{SENTENCE}\n".encode() * 10_000, "10,000 lines, at most 5,000"),
+        (f"{SENTENCE}\n".encode() * 100_000, "larger than 1,048,576 bytes"),
+        (SENTENCE.encode("utf-16"), "the file is not UTF-8"),
+    ):
+        path = tmp_path / "lines.txt"
+        path.write_bytes(content)
+        page.goto(f"{address}/batch")
+        page.set_input_files("#file", path)
+        page.click("button.main")
+        assert said in page.inner_text("[role=alert]")
+        assert page.locator("nav").count() == 1
+    context.close()
+
+
+def test_who_comes_back_finds_what_they_wrote(chromium, address):
+    with opened(chromium, address) as page:
+        page.fill("#text", SENTENCE)
+        page.fill("#use", "old")
+        page.click(".chip >> nth=0")
+        page.click("button.main")
+        results(page)
+        page.click("text=File")
+        page.wait_for_selector("#file")
+        page.go_back()
+        page.wait_for_selector(".chip")
+        assert page.input_value("#text") == SENTENCE
+        assert page.input_value("#use") == "old"
+        assert page.input_value("#avoid") == "Muž"
+        assert page.locator(".chip").first.get_attribute("data-state") == "avoid"
+        assert page.locator(".chip").count() == 3
+
+
+@contextmanager
+def line_to(address):
+    """Stand between a browser and a service; `cut` says after how many bytes an answer ends."""
+    host, port = address.removeprefix("http://").split(":")
+    line = SimpleNamespace(cut=None)
+
+    def carry(source, sink, answers):
+        with suppress(OSError):
+            while part := source.recv(1 << 16):
+                sink.sendall(part[: line.cut] if answers else part)
+                if answers and line.cut is not None:
+                    break
+        for end in (source, sink):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def take(listening):
+        with suppress(OSError):
+            while True:
+                browser, _ = listening.accept()
+                service = socket.create_connection((host, int(port)))
+                for ends in ((browser, service, False), (service, browser, True)):
+                    threading.Thread(target=carry, args=ends, daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=take, args=(listening,), daemon=True).start()
+        line.address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        yield line
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.parametrize("cut", [0, 40, 1500])
+def test_an_answer_that_is_cut_off_is_told_and_asked_for_again(chromium, address, cut):
+    context = chromium.new_context()
+    page = context.new_page()
+    with line_to(address) as line:
+        page.goto(line.address)
+        page.fill("#text", SENTENCE)
+        page.click("button.main")
+        whole = results(page)
+        line.cut = cut
+        page.click("button.main")
+        shown(page, "#results", "The service can't be reached; try again later.")
+        line.cut = None
+        page.click("button.main")
+        assert results(page) == whole
+        context.close()
+
+
+def test_two_people_at_once_get_their_own_answers(chromium, address):
+    with opened(chromium, address) as first, opened(chromium, address) as second:
+        for page, word in ((first, "old"), (second, "woman")):
+            page.fill("#text", SENTENCE)
+            page.fill("#use", word)
+        for page in (first, second):
+            page.click("button.main")
+        for page, word in ((first, "old"), (second, "woman")):
+            assert all(word in words(text) for text in results(page))
+            assert f"with {word}" in page.inner_text("#results .help >> nth=0")
+
+
+def test_markup_that_a_rewriter_writes_is_text(chromium, serve, held):
+    text = "<img src=x onerror=alert(1)> <script>alert(2)</script> \"'&amp; {{ 7 * 7 }}"
+    held.text = text
+    held.may.set()
+    permissions = ["clipboard-read", "clipboard-write"]
+    with serve(held) as address, opened(chromium, address, permissions=permissions) as page:
+        page.fill("#text", "a")
+        page.click("button.main")
+        assert results(page) == [text]
+        assert page.locator("#results img, #results script").count() == 0
+        page.click(".copy")
+        shown(page, "#status", "Copied")
+        assert page.evaluate("navigator.clipboard.readText()") == text
+
+
+def started(folder, port):
+    """Start the service in a process of its own; return it and its port."""
+    command = [sys.executable, "-m", "workflow_scripts.rewrite.serve", "--model", str(folder)]
+    command += ["--language", "en", "--no-meaning", "--threads", "1", "--port", str(port)]
+    root = Path(__file__).resolve().parents[4]
+    service = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True)
+    for said in service.stdout:
+        if found := re.search(r"127\.0\.0\.1:(\d+)", said):
+            return service, int(found[1])
+    raise AssertionError("the service told no address")
+
+
+def test_a_service_that_is_killed_while_it_answers_and_started_again(chromium, folder, tmp_path):
+    path = tmp_path / "sentences.txt"
+    path.write_text(f"{SENTENCE}\n" * 5000, encoding="utf-8")
+    service, port = started(folder, 0)
+    context = chromium.new_context()
+    page, watching = context.new_page(), context.new_page()
+    try:
+        watching.goto(f"http://127.0.0.1:{port}/batch")
+        watching.set_input_files("#file", path)
+        watching.click("button.main")
+        watching.wait_for_selector("text=running")
+        page.goto(f"http://127.0.0.1:{port}")
+        page.fill("#text", SENTENCE)
+        service.send_signal(signal.SIGSTOP)  # so that it does not answer before it dies
+        page.click("button.main")
+        shown(page, "#status", "Searching")
+        service.kill()
+        service.wait()
+        shown(page, "#results", "The service can't be reached; try again later.")
+        service, _ = started(folder, port)
+        page.click("button.main")
+        assert len(results(page)) == 5
+        # The file is gone, and who waits for it is told.
+        shown(watching, "h1", "That did not work")
+        assert "there is no such file" in watching.inner_text("[role=alert]")
+    finally:
+        service.kill()
+        service.wait()
+        context.close()

@@ -62,8 +62,13 @@ function bindChips(form) {
     );
   };
   form.elements.text.addEventListener("input", draw);
-  for (const input of Object.values(lists)) input.addEventListener("input", () => [...box.children].forEach(show));
-  draw();
+  const showAll = () => [...box.children].forEach(show);
+  for (const input of Object.values(lists)) input.addEventListener("input", showAll);
+  // Who comes back finds what they wrote; browsers fill it in after this script has run.
+  addEventListener("pageshow", () => {
+    draw();
+    showAll();
+  });
 }
 
 // --- paraphrases ---------------------------------------------------------------------------------
@@ -125,17 +130,20 @@ function watch(card) {
     let file;
     try {
       const answer = await fetch(`/api/batch/${encodeURIComponent(card.dataset.id)}`);
-      if (!answer.ok) throw new Error(answer.status);
-      file = await answer.json();
+      // The service may have been started again, and knows the file no more: the page says so.
+      if (answer.status === 404) file = { state: "gone" };
+      else if (!answer.ok) throw new Error(answer.status);
+      else file = await answer.json();
     } catch {
       return; // it is asked again
     }
-    byId("done").value = file.done;
-    byId("count").textContent = file.done;
     if (file.state !== "running") {
       clearInterval(timer);
       location.reload();
+      return;
     }
+    byId("done").value = file.done;
+    byId("count").textContent = file.done;
   }, 700);
 }
 
