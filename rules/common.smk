@@ -21,6 +21,7 @@ from workflow_scripts.plan.finished import trained_anew
 from workflow_scripts.plan.layout import unit_name
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.core.files.yaml_text import require_single_keys
+from workflow_scripts.plan.resolve import require_given_once
 from workflow_scripts.stages.catalogue import run_layout
 
 PATHS = workflow.modifier.path_modifier
@@ -37,6 +38,8 @@ try:
     # strict mode is Snakemake's own default, which a prefix replaces.
     shell.prefix(f"set -euo pipefail; export PYTHONPATH={shlex.quote(BASEDIR)} PYTHONSAFEPATH=1; ")
     if workflow.is_main_process:
+        require_given_once("--configfile", "--configfiles")
+        require_given_once("--config", "-C")
         for path in workflow.configfiles:
             require_single_keys(path)
     LAYOUT = run_layout(config)

@@ -1,6 +1,6 @@
 import argparse
 import hashlib
-import json
+import math
 import os
 import select
 import signal
@@ -12,9 +12,81 @@ from typing import Any
 from workflow_scripts.core.environment import require_utf8
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files import space
+from workflow_scripts.core.files.seal import parse_json
 
 # The folder, below the results, of arguments that are too long for a command line.
 ARGUMENTS = ".arguments"
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser that refuses what argparse would lose or misread without a word.
+
+    That is an option that is given twice, an empty path (which would be the working directory), and
+    a number that is not finite.
+    """
+
+    def __init__(self, *names: Any, **settings: Any):
+        """Make a parser as argparse does."""
+        super().__init__(*names, **settings)
+        for action in (None, "store"):
+            self.register("action", action, _StoreOnce)
+        self.register("type", Path, _path)
+        self.register("type", float, finite)
+
+
+class _StoreOnce(argparse.Action):
+    """Stores a value, unless another one of its option stands before it."""
+
+    _option: str | None = None
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Store the value."""
+        if option_string and self._option:
+            parser.error(
+                f"argument {option_string}: it stands there twice, and what comes first would be "
+                "lost; give all of it behind one, or leave one out"
+            )
+        self._option = option_string
+        setattr(namespace, self.dest, values)
+
+
+def _path(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("an empty path; is a variable of the shell not set?")
+    return Path(text)
+
+
+def finite(text: str) -> float:
+    """Return the number of an argument.
+
+    Raises:
+        ArgumentTypeError: it is no number, infinite, or not a number.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"invalid float value: {text!r}")
+    return number
+
+
+def above_zero(text: str) -> float:
+    """Return the number of an argument that is a time, above 0.
+
+    Raises:
+        ArgumentTypeError: it is no such number.
+    """
+    number = finite(text)
+    if number <= 0:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return number
 
 
 def run(main: Callable[[], int | None]) -> None:
@@ -56,15 +128,24 @@ def json_argument(text: str) -> Any:
     One argument of a command holds 128 KiB at most, and a corpus may have thousands of files.
 
     Raises:
-        InputError: the rules wrote the file, under the hash of its content, and it is damaged.
+        InputError: a key stands twice, or the file can't be read. Or the rules wrote it, under the
+            hash of its content, and it is damaged.
+        ArgumentTypeError: the text is no JSON.
     """
     if text[:1] != "@":
-        return json.loads(text)
+        try:
+            return parse_json(text, "JSON")
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"invalid JSON: {error}") from error
     path = Path(text[1:])
-    content = path.read_bytes()
-    if path.parent.name == ARGUMENTS and hashlib.sha256(content).hexdigest() != path.stem:
-        raise InputError(f"{path} is damaged; delete it and run again")
-    return json.loads(content)
+    try:
+        content = path.read_bytes()
+        if path.parent.name == ARGUMENTS and hashlib.sha256(content).hexdigest() != path.stem:
+            raise InputError(f"{path} is damaged; delete it and run again")
+        return parse_json(content, text)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"{text}: the file can't be read as JSON: {why}") from error
 
 
 def count(text: str) -> int:
@@ -88,7 +169,10 @@ def words(argv: list[str] | None = None) -> list[str]:
     arguments = sys.argv[1:] if argv is None else argv
     expanded: list[str] = []
     for word in arguments:
-        expanded += json_argument(word[1:]) if word.startswith("@@") else [word]
+        more = json_argument(word[1:]) if word.startswith("@@") else [word]
+        if not (isinstance(more, list) and all(isinstance(one, str) for one in more)):
+            raise InputError(f"{word}: the file holds no JSON list of words")
+        expanded += more
     return expanded
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol, Union, get_args, get_origin, get_type_hints
 
-from workflow_scripts.core.cli import json_argument, words
+from workflow_scripts.core.cli import CommandParser, json_argument, words
 
 _WORDS = (Path, str, int, float)
 
@@ -45,7 +45,7 @@ def command(function: Callable[..., None]) -> Main:
 
 def _parser(function: Callable[..., None]) -> argparse.ArgumentParser:
     lines = (inspect.getdoc(function) or "").splitlines()
-    parser = argparse.ArgumentParser(description=lines[0] if lines else None, allow_abbrev=False)
+    parser = CommandParser(description=lines[0] if lines else None, allow_abbrev=False)
     kinds = get_type_hints(function)
     for name, parameter in inspect.signature(function).parameters.items():
         required = parameter.default is parameter.empty
@@ -75,7 +75,15 @@ def _takes(kind: Any) -> dict[str, Any]:
         return {"nargs": "*", "action": _Named}
     if get_origin(kind) in (list, Sequence) and get_args(kind)[0] in _WORDS:
         return {"nargs": "*", "type": get_args(kind)[0]}
-    return {"type": json_argument, "metavar": "JSON"}
+    is_object = kind is dict or get_origin(kind) is dict
+    return {"type": _json_object if is_object else json_argument, "metavar": "JSON"}
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    value = json_argument(text)
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError("invalid JSON: it must be an object, in { and }")
+    return value
 
 
 class _Named(argparse.Action):

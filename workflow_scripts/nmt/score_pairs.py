@@ -4,12 +4,11 @@ The NLL is in nats per target token, </s> included. Source and target are files 
 blanks between, or of plain text with --raw.
 """
 
-import argparse
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.nmt.loaders import load_model
@@ -45,7 +44,7 @@ def read_pairs(
 
 def main(argv: list[str] | None = None) -> None:
     """Parse the command line and score."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = CommandParser(description=__doc__)
     parser.add_argument("--model", type=Path, required=True, help="folder of a model")
     parser.add_argument("--source", type=Path, required=True, help="one source a line")
     parser.add_argument("--target", type=Path, required=True, help="its translation, line by line")

@@ -22,7 +22,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.files.json_text import KeyTwiceError, parse_json
@@ -204,7 +204,7 @@ def write_lines(path: Path, lines: Iterable[dict[str, Any]]) -> None:
 
 def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--model", type=Path, required=True, help="folder of a model")

@@ -272,7 +272,10 @@ def unit_files(layout: Layout, unit: Unit, records: dict[str, Any]) -> list[str]
     files = [f"{folder}/{name}" for name in layout.declaration(unit[0]).files(unit[1])]
     for name, record in records.items():
         parent = Path(folder, name).parent
-        files += [f"{folder}/{name}.json", *(f"{parent}/{file}" for file in record["files"])]
+        files += [
+            f"{folder}/{name}.json",
+            *(f"{parent}/{file}" for file in record.get("files", ())),
+        ]
     return list(dict.fromkeys(files))
 
 

@@ -1,6 +1,7 @@
 """The configuration as Snakemake resolves it, for commands that start no workflow."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from snakemake.cli import parse_config
@@ -26,6 +27,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", nargs="*", default=[], metavar="KEY=VALUE", help="as Snakemake takes it"
     )
+
+
+def require_given_once(*names: str) -> None:
+    """Refuse an option that is twice in Snakemake's command line; it would take the last one.
+
+    Args:
+        names: of one option.
+
+    Raises:
+        InputError: it stands there twice.
+    """
+    if sum(word.partition("=")[0] in names for word in sys.argv[1:]) > 1:
+        raise InputError(
+            f"{names[0]} stands twice in the command line, and what comes first would be lost; "
+            f"give all of it behind one {names[0]}"
+        )
 
 
 def resolve(files: list[Path], settings: list[str]) -> Config:

@@ -3,14 +3,13 @@
 python -m workflow_scripts.testbed.check --references REF.txt --paraphrases PARA.txt
 """
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.files.parallel import read_pairs
 from workflow_scripts.testbed.checker import Checker
 
@@ -45,7 +44,7 @@ def check(lines: Iterable[tuple[str, str]], checker: Checker | None = None) -> d
 
 def main(argv: list[str] | None = None) -> None:
     """Print one JSON object."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = CommandParser(description=__doc__.splitlines()[0])
     parser.add_argument("--references", type=Path, required=True, help="one reference a line")
     parser.add_argument(
         "--paraphrases", type=Path, required=True, help="its paraphrase, line by line"

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.progress import progress
@@ -110,7 +110,7 @@ def _rate(text: str) -> tuple[str, float]:
 
 def main(argv: list[str] | None = None) -> None:
     """Write testbed bitext as text files."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = CommandParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, required=True, help="number of meanings")
     parser.add_argument("--seed", type=int, default=1, help="of everything (1)")
     parser.add_argument("--first", type=int, default=0, help="number of the first meaning (0)")

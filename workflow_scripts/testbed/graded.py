@@ -6,14 +6,13 @@ Sentence embeddings that were trained on testbed paraphrases are tested on such 
 that no corpus has.
 """
 
-import argparse
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.progress import progress
@@ -110,7 +109,7 @@ def write(pairs: Iterator[tuple[float, str, str]], path: Path) -> None:
 
 def main(argv: list[str] | None = None) -> None:
     """Write pairs of testbed sentences with the similarity of their meanings, 0 to 5."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = CommandParser(description=main.__doc__)
     parser.add_argument("--seed", type=int, default=1, help="of everything (1)")
     parser.add_argument("--first", type=int, required=True, help="number of the first meaning")
     parser.add_argument("--count", type=int, required=True, help="number of pairs")

@@ -8,6 +8,7 @@ import pytest
 
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device
+from workflow_scripts.core.errors import InputError
 
 TOLD: dict[str, Any] = {}
 
@@ -58,7 +59,7 @@ def test_long_values_come_in_files(tmp_path):
     (tmp_path / "config.json").write_text('{"seed": 7}', encoding="utf-8")
     (tmp_path / "pairs.json").write_text(json.dumps(["1", "2"]), encoding="utf-8")
     config = ["--config", f"@{tmp_path / 'config.json'}"]
-    main([*NEEDED, *config, "--some-pairs", f"@@{tmp_path / 'pairs.json'}"])
+    main([*NEEDED[2:], *config, "--some-pairs", f"@@{tmp_path / 'pairs.json'}"])
     assert TOLD["config"] == {"seed": 7}
     assert TOLD["some_pairs"] == [Path("1"), Path("2")]
 
@@ -72,6 +73,14 @@ def test_long_values_come_in_files(tmp_path):
         ([*NEEDED, "--device", "tpu"], "invalid choice: 'tpu'"),
         ([*NEEDED, "--units", "a"], "'a' is no NAME=PATH"),
         ([*NEEDED, "--config", "{"], "--config: invalid"),
+        ([*NEEDED, "--config", "[1]"], "--config: invalid JSON: it must be an object"),
+        ([*NEEDED, "--shards", "3"], "--shards: it stands there twice, and what comes first"),
+        (
+            [*NEEDED, "--some-pairs", "1", "--some-pairs", "2"],
+            "--some-pairs: it stands there twice",
+        ),
+        ([*NEEDED, "--some-pairs", ""], "--some-pairs: an empty path"),
+        ([*NEEDED, "--share", "nan"], "--share: invalid float value: 'nan'"),
     ],
 )
 def test_a_wrong_or_missing_name_is_an_error_before_the_work(words, message, capsys):
@@ -81,6 +90,22 @@ def test_a_wrong_or_missing_name_is_an_error_before_the_work(words, message, cap
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
     assert not TOLD
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--config", '{"a": 1, "a": 2}'], "the key 'a' stands twice"),
+        (["--config", "@none.json"], "@none.json: the file can't be read as JSON: No such file"),
+        (["@@none.json"], "none.json: the file can't be read"),
+        (["@@numbers.json"], "@@numbers.json: the file holds no JSON list of words"),
+    ],
+)
+def test_values_in_json_that_are_none(words, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("numbers.json").write_text("[1]", encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        main([*NEEDED, *words])
 
 
 def test_help_says_what_the_command_does(capsys):

@@ -239,3 +239,18 @@ def test_what_vouches_for_a_damaged_file_is_to_be_deleted_with_it(tmp_path, gone
         (tmp_path / name).unlink()
     with pytest.raises(InputError, match=f"; {remedy}$"):
         manifest.verify(path)
+
+
+@pytest.mark.parametrize("asked", [-1, 0, 1])
+def test_fewer_shards_than_there_are_lose_none_without_a_word(tmp_path, asked):
+    for shard in ("0000", "0001"):
+        (tmp_path / f"{shard}.parquet").touch()
+    with pytest.raises(InputError, match=f"{asked} shards were asked for, and it has more"):
+        manifest.shard_paths(tmp_path, asked)
+    assert len(manifest.shard_paths(tmp_path, 2)) == 2
+
+
+def test_a_damaged_manifest_is_named_once(tmp_path):
+    path = tmp_path / "manifest.json"
+    path.touch()
+    assert manifest.remedy(path) == "delete it and run again"

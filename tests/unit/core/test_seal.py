@@ -17,6 +17,18 @@ def test_what_is_sealed_is_read_as_json_knows_it(tmp_path):
     assert read_sealed(path) == read
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [{"parts": []}, {"parts": {"a": None}}, {"parts": {"a": {"files": 1}}}, {"upstream": None},
+     {"rejected": []}, {"tools": None}, {"rows_in": "3"}],
+)  # fmt: skip
+def test_a_record_of_another_form_is_no_record(tmp_path, changes):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(CONTENT | changes), "utf-8")
+    with pytest.raises(ValueError, match=r"is no (object|number|record)"):
+        read_sealed(path)
+
+
 @pytest.mark.parametrize("key", list(CONTENT))
 def test_whatever_is_changed_added_or_gone_is_found(tmp_path, key):
     path = tmp_path / "a.json"

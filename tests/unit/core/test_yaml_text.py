@@ -50,6 +50,16 @@ def test_recipe_and_model(tmp_path):
             read(path)
 
 
+def test_json_that_is_no_yaml(tmp_path):
+    path = tmp_path / "f.json"
+    for twice in ("", ', "a": 2'):
+        path.write_text(f'{{"title": "\\ud83d\\ude00", "a": 1{twice}}}', encoding="utf-8")
+        if not twice:
+            assert resolve([path], [])["title"] == "\U0001f600"
+    with pytest.raises(InputError, match="the key 'a' stands twice"):
+        resolve([path], [])
+
+
 @pytest.mark.parametrize("path", sorted(map(str, ROOT.glob("**/*.yaml"))))
 def test_no_file_of_ours(path):
     require_single_keys(Path(path))

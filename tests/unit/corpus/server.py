@@ -15,6 +15,7 @@ class Site:
         failures: statuses of the coming answers.
         ranges: whether parts of files can be asked for.
         shift: bytes by which a part begins elsewhere than asked for.
+        most: bytes of an answer at most; more are sent as a part of the file, also unasked.
         redirects: where to, by path.
         length: what it says how long files are, if not the truth; "" says nothing.
         endless: whether it sends files in chunks and cuts the connection before their end is told.
@@ -27,6 +28,7 @@ class Site:
         self.failures: list[int] = []
         self.ranges = True
         self.shift = 0
+        self.most: int | None = None
         self.redirects: dict[str, str] = {}
         self.length: str | None = None
         self.endless = False
@@ -51,8 +53,8 @@ def handler(site: Site) -> type[BaseHTTPRequestHandler]:
                 return self.send_error(404)
             content = site.files[self.path]
             start = 0
-            if asked and site.ranges:
-                start = int(asked.removeprefix("bytes=").rstrip("-"))
+            if site.most or (asked and site.ranges):
+                start = int((asked or "bytes=0-").removeprefix("bytes=").rstrip("-"))
                 if start >= len(content):
                     self.send_response(416)
                     if site.sizes:
@@ -60,10 +62,9 @@ def handler(site: Site) -> type[BaseHTTPRequestHandler]:
                     self.send_header("Content-Length", "0")
                     return self.end_headers()
                 start += site.shift
+                whole, content = len(content), content[: start + (site.most or len(content))]
                 self.send_response(206)
-                self.send_header(
-                    "Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}"
-                )
+                self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{whole}")
             else:
                 self.send_response(200)
             length = str(len(content) - start) if site.length is None else site.length

@@ -97,6 +97,34 @@ def test_part_from_elsewhere_is_not_put_together(site, output):
     assert output.read_bytes() == CONTENT
 
 
+def test_parts_that_come_unasked_are_put_together(site, output):
+    site.most = 1_400_000
+    get(site, output)
+    assert output.read_bytes() == CONTENT
+    asked = [asked for _, asked in site.requests]
+    assert asked == [None, "bytes=1400000-", "bytes=2800000-"]
+
+
+def test_a_part_from_elsewhere_that_comes_unasked_is_no_file(site, output):
+    site.most, site.shift = 4_000_000, 7
+    with pytest.raises(InputError, match="the server sends another part than asked for"):
+        get(site, output)
+
+
+def test_file_that_changes_between_two_answers_is_fetched_anew(site, output):
+    site.files["/a.gz"] = bytes(3_000_000)
+    site.cut_after = [1_000_000]
+
+    def change(_):
+        site.files["/a.gz"] = CONTENT
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fetch_module.time, "sleep", change)
+        get(site, output)
+    assert output.read_bytes() == CONTENT
+    assert [asked for _, asked in site.requests] == [None, "bytes=1000000-", None]
+
+
 def test_a_part_that_is_the_whole_file_is_not_asked_for_twice(site, output):
     site.endless = True
     get(site, output)

@@ -30,15 +30,15 @@ def test_usual_scores_are_not():
 
 @pytest.mark.parametrize(("total", "warned"), [(2.0, False), (7.5, True)])
 def test_the_log_of_the_bounds_tells(made_up_run, tmp_path, capsys, total, warned):
-    path = tmp_path / "0000.parquet"
-    with TableWriter(path, ReferenceScoreRow) as writer:
-        nlls = {"forward_nll": 1.0, "backward_nll": total - 1.0, "sum": total}
-        writer.write({"id": "c:1", "corpus": "c"} | nlls)
-    write_record(path, 1, 1, {})
+    nlls = {"forward_nll": 1.0, "backward_nll": total - 1.0, "sum": total}
+    for path in (tmp_path / "0000.parquet", tmp_path / "0001.parquet"):
+        with TableWriter(path, ReferenceScoreRow) as writer:
+            writer.write({"id": "c:1", "corpus": "c"} | nlls)
+        write_record(path, 1, 1, {})
     folders = [made_up_run.folder(stage, "beam") for stage in ("score", "select")]
     bounds.main(
         [
-            *("--config", json.dumps({"groups": made.GROUPS, "seed": 1}), "--shards", "1"),
+            *("--config", json.dumps({"groups": made.GROUPS, "seed": 1}), "--shards", "2"),
             *("--scored", str(folders[0]), "--threshold", str(folders[1] / "threshold.json")),
             *("--references", str(tmp_path), "--output", str(tmp_path / "bounds.json")),
         ]

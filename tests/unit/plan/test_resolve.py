@@ -1,7 +1,7 @@
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.plan.resolve import DEFAULTS, resolve
+from workflow_scripts.plan.resolve import DEFAULTS, require_given_once, resolve
 
 
 def test_files_and_settings_are_laid_over_the_defaults(tmp_path):
@@ -22,3 +22,12 @@ def test_files_and_settings_are_laid_over_the_defaults(tmp_path):
 def test_what_is_wrong_is_told(files, settings, message):
     with pytest.raises(InputError, match=message):
         resolve(files, settings)
+
+
+def test_an_option_that_snakemake_would_take_twice_is_refused(monkeypatch):
+    names = ("--configfile", "--configfiles")
+    monkeypatch.setattr("sys.argv", ["snakemake", "--configfile", "a.yaml", "b.yaml"])
+    require_given_once(*names)
+    monkeypatch.setattr("sys.argv", ["snakemake", "--configfile", "a", "--configfiles=b"])
+    with pytest.raises(InputError, match="--configfile stands twice in the command line"):
+        require_given_once(*names)

@@ -91,6 +91,16 @@ def test_log_that_is_not_there_says_nothing(tmp_path):
         (f"{PROGRESS}\nerror: a.cs is not there\nfetch it\n", "a.cs is not there\nfetch it"),
         ("error: old\nerror: new\n", "new"),
         ("Traceback (most recent call last):\n  File x\nValueError: no\n", "ValueError: no"),
+        (
+            "error: old\nTraceback (most recent call last):\n  File x\nRuntimeError: CUDA error\n"
+            "Compile with TORCH_USE_CUDA_DSA\n  warnings.warn(\n",
+            "RuntimeError: CUDA error",
+        ),
+        (
+            "python: No module named x\n",
+            "it ended without a message: killed, or out of memory. "
+            "Its last line: python: No module named x",
+        ),
         (f"{PROGRESS}\n", "it ended without a message: killed, or out of memory"),
         ("", "it ended without a message: killed, or out of memory"),
     ],
@@ -115,6 +125,9 @@ def test_the_end_of_a_run_says_which_jobs_failed_and_why(log):
         "error: manifest: it ended without a message: killed, or out of memory",
     ]
     assert failure_lines([]) == []
+    # Of another workflow, of which this one is a module.
+    assert failure_lines([("mine", {}, None)])[1:] == ["error: mine: it has no log; see above"]
+    assert "without a message" in failure_lines([("mine", {}, "/")])[1]
     many = failure_lines([("a", {"shard": f"{number:04d}"}, path) for number in range(12)])
     assert (many[0], many[-1], len(many)) == ("12 jobs failed:", "and 2 more", 22)
 

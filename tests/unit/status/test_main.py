@@ -84,7 +84,17 @@ def test_run_of_another_version_is_told(run):
     config = run.folder / "config.yaml"
     config.write_text(f"{config.read_text(encoding='utf-8')}\nold: 1\n", encoding="utf-8")
     with pytest.raises(InputError, match="runs/testbed was started by another version"):
+        status.main(["--run", "testbed"])
+    config.write_text(config.read_text("utf-8").replace("results: results", "results: away"))
+    (run.root / "away").symlink_to("/nowhere")
+    with pytest.raises(InputError, match=r"^results: .* is its disk mounted"):
         status.main(["--run", "runs/testbed"])
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf"])
+def test_watch_takes_seconds_above_zero(seconds):
+    with pytest.raises(SystemExit):
+        status.main(["--watch", seconds])
 
 
 def test_without_a_run_the_message_says_where_to_go(tmp_path, monkeypatch):

@@ -73,6 +73,15 @@ def test_finished_shards_tell_how_long_the_others_take(run):
     assert state_of(run, GENERATE, {}).seconds_left == 30.0
 
 
+@pytest.mark.parametrize("table", [b"s\th:m:s\n\0\0\n", b"h:m:s\n0:00:01\n", b"s\n\xff\n"])
+def test_damaged_table_of_seconds_tells_no_speed(run, table):
+    run.write_record(GENERATE, "0000", 10, 10)
+    run.write_benchmark(GENERATE, "0000", 30.0)
+    (path,) = (run.root / "results" / "benchmarks").rglob("0000.tsv")
+    path.write_bytes(table)
+    assert state_of(run, GENERATE, {}).seconds_left is None
+
+
 def test_failed_job_with_its_message_and_log(run):
     log = run.write_log(GENERATE, "0001", "error: no memory; lower batch_rows\n")
     state = state_of(run, GENERATE, {run.part(GENERATE, "0001"): Job("failed", "r", log, 5.0)})

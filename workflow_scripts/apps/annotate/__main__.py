@@ -28,7 +28,7 @@ from workflow_scripts.apps.annotate.items import (
 from workflow_scripts.apps.annotate.modes import MODES, Mode
 from workflow_scripts.apps.annotate.server import LOOPBACK, Campaign, Server, link
 from workflow_scripts.apps.annotate.store import Store, create
-from workflow_scripts.core.cli import count, run
+from workflow_scripts.core.cli import CommandParser, count, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.run.run_folders import read_config, run_folder
 
@@ -188,7 +188,7 @@ def _positive(text: str) -> int:
 
 def main(argv: list[str] | None = None) -> None:
     """Serve a page on which people rate paraphrases, or export what they said."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="python -m workflow_scripts.judge.annotate", description=main.__doc__
     )
     add = parser.add_argument

@@ -5,7 +5,6 @@ python -m workflow_scripts.rewrite.serve --run NAME
 See docs/rewriter-service.md.
 """
 
-import argparse
 import os
 import socket
 import sys
@@ -16,7 +15,7 @@ import uvicorn
 
 from workflow_scripts.apps.rewriter.app import Limits, Service, application
 from workflow_scripts.apps.rewriter.guard import LOOPBACK
-from workflow_scripts.core.cli import count, run
+from workflow_scripts.core.cli import CommandParser, count, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.rewrite.opening import add_options, open_rewriter
 from workflow_scripts.stages.rewrite.requests import Answer
@@ -56,7 +55,7 @@ def print_answer(answer: Answer) -> None:
 
 def main(argv: list[str] | None = None) -> None:
     """Serve a page on which people paraphrase sentences, and an API for programs."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="python -m workflow_scripts.rewrite.serve", description=main.__doc__
     )
     add = parser.add_argument

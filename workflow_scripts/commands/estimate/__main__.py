@@ -3,7 +3,6 @@
 CPU- and GPU-hours, disk and files, stage by stage, before anything is started (docs/scaling.md).
 """
 
-import argparse
 import json
 import os
 import resource
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workflow_scripts.commands.estimate.predict import Cost, Predictor, Speeds, rewriter_role
 from workflow_scripts.commands.runs.run_list import size_text
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.rows import Side
@@ -268,9 +267,7 @@ def _given_lines(texts: list[str]) -> dict[str, int]:
 
 def main(argv: list[str] | None = None) -> None:
     """Predict CPU- and GPU-hours, disk and files of a configuration, by stage."""
-    parser = argparse.ArgumentParser(
-        prog="python -m workflow_scripts.estimate", description=main.__doc__
-    )
+    parser = CommandParser(prog="python -m workflow_scripts.estimate", description=main.__doc__)
     add_arguments(parser)
     parser.add_argument(
         "--lines",

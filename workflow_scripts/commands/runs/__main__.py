@@ -14,7 +14,7 @@ from workflow_scripts.commands.runs.compare import compare
 from workflow_scripts.commands.runs.garbage import alone, delete, find_garbage, forget, results_of
 from workflow_scripts.commands.runs.run_list import describe, run_folders, run_line, size_text
 from workflow_scripts.commands.runs.show import show
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, count, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.run.run_folders import RUNS, run_folder
 
@@ -65,15 +65,13 @@ def forget_directory(arguments: argparse.Namespace) -> None:
 
 def main(argv: list[str] | None = None) -> None:
     """List runs, show one's paraphrases, compare two, collect what none needs, forget."""
-    parser = argparse.ArgumentParser(
-        prog="python -m workflow_scripts.runs", description=main.__doc__
-    )
+    parser = CommandParser(prog="python -m workflow_scripts.runs", description=main.__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     command = commands.add_parser("list", help=list_runs.__doc__)
     command.set_defaults(call=list_runs)
     command = commands.add_parser("show", help=show_run.__doc__)
     command.add_argument("run", type=Path, help="name or folder of a run")
-    command.add_argument("--examples", type=int, default=20, help="references (default: 20)")
+    command.add_argument("--examples", type=count, default=20, help="references (default: 20)")
     command.add_argument("--seed", type=int, default=1, help="of the draw (default: 1)")
     command.set_defaults(call=show_run)
     command = commands.add_parser("compare", help=compare_runs.__doc__)

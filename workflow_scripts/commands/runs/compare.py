@@ -66,7 +66,7 @@ def counts(of_units: dict[str, dict[str, Any]]) -> Flat:
     """Return rows in, rows out and rejected of every manifest."""
     flattened: Flat = {}
     for name, manifest in of_units.items():
-        picked = {key: manifest[key] for key in ("rows_in", "rows_out", "rejected")}
+        picked = {key: manifest.get(key) for key in ("rows_in", "rows_out", "rejected")}
         flattened |= dict(flat(picked, name))
     return flattened
 

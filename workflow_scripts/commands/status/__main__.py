@@ -1,6 +1,5 @@
 """Show how far a run is, once or again and again (docs/runs.md)."""
 
-import argparse
 import json
 import time
 from dataclasses import asdict
@@ -11,9 +10,9 @@ from workflow_scripts.commands.status.run_jobs import INTERRUPTED, jobs_of_run
 from workflow_scripts.commands.status.state_table import describe
 from workflow_scripts.commands.status.units import run_status
 from workflow_scripts.commands.status.verify import verify_run
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, above_zero, run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.plan.run.run_folders import RUNS
+from workflow_scripts.plan.run.run_folders import RUNS, run_folder
 from workflow_scripts.plan.run.tools import mixed_versions
 from workflow_scripts.stages.catalogue import linked_layout
 
@@ -60,14 +59,12 @@ def as_json(status: dict[str, Any]) -> str:
 
 def main(argv: list[str] | None = None) -> int:
     """Show how far a run is: shards, rows, speed, time left, and what failed."""
-    parser = argparse.ArgumentParser(
-        prog="python -m workflow_scripts.status", description=main.__doc__
-    )
-    parser.add_argument("--run", type=Path, help="runs/<name>; the newest one by default")
+    parser = CommandParser(prog="python -m workflow_scripts.status", description=main.__doc__)
+    parser.add_argument("--run", type=Path, help="name or folder; the newest one by default")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument(
         "--watch",
-        type=float,
+        type=above_zero,
         nargs="?",
         const=10.0,
         metavar="SECONDS",
@@ -82,7 +79,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     if arguments.verify and arguments.watch is not None:
         parser.error("--verify reads all files once; leave --watch out")
-    folder = arguments.run or newest_run()
+    folder = run_folder(arguments.run) if arguments.run else newest_run()
     if arguments.verify:
         return _verify(folder, arguments.json)
     while True:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from workflow_scripts.core.errors import printable
 from workflow_scripts.core.progress import Progress, parse_line
 from workflow_scripts.plan.run.events import (
     FAILED,
@@ -22,6 +23,7 @@ _FRESH_SECONDS = 60
 _TAIL_BYTES = 16384
 # Failed jobs that are told of one by one.
 _SHOWN = 10
+_LINE_LETTERS = 300
 _NO_MESSAGE = "it ended without a message: killed, or out of memory"
 
 
@@ -76,13 +78,13 @@ def _is_fresh(log: Path) -> bool:
 
 
 def tail(log: Path) -> list[str]:
-    """Return the last lines of a log; none if there is no log."""
+    """Return the last lines of a log; none if there is no log, or it can't be read."""
     try:
         with log.open("rb") as stream:
             stream.seek(0, 2)
             stream.seek(max(0, stream.tell() - _TAIL_BYTES))
             return stream.read().decode("utf-8", "replace").splitlines()
-    except FileNotFoundError:
+    except OSError:
         return []
 
 
@@ -98,9 +100,13 @@ def failure(log: Path) -> str:
     for number, line in reversed(list(enumerate(lines))):
         if line.startswith("error: "):
             return "\n".join(lines[number:]).removeprefix("error: ")
-    if lines and any(line.startswith("Traceback ") for line in lines):
-        return lines[-1]
-    return _NO_MESSAGE
+        if line.startswith("Traceback "):
+            # Below the frames, which are indented; advice and warnings may follow.
+            below = [line for line in lines[number + 1 :] if not line[0].isspace()]
+            return below[0] if below else _NO_MESSAGE
+    if not lines:
+        return _NO_MESSAGE
+    return f"{_NO_MESSAGE}. Its last line: {printable(lines[-1][:_LINE_LETTERS])}"
 
 
 def failure_lines(jobs: Iterable[tuple[str, Mapping[str, str], str | None]]) -> list[str]:
@@ -113,8 +119,10 @@ def failure_lines(jobs: Iterable[tuple[str, Mapping[str, str], str | None]]) -> 
     failures = []
     for rule, wildcards, log in jobs:
         values = [value for name, value in wildcards.items() if name != "version"]
-        failures.append((" ".join([rule, *values]), failure(Path(log or "")), log))
-    shown = [job for job in failures if job[1] != _NO_MESSAGE] or failures
+        # A rule of another workflow, of which this one is a module, may have no log.
+        message = failure(Path(log)) if log else "it has no log; see above"
+        failures.append((" ".join([rule, *values]), message, log))
+    shown = [job for job in failures if not job[1].startswith(_NO_MESSAGE)] or failures
     if not shown:
         return []
     lines = [f"{len(shown):,} {'job' if len(shown) == 1 else 'jobs'} failed:"]

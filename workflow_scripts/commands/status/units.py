@@ -2,6 +2,7 @@
 
 import csv
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
@@ -17,6 +18,9 @@ from workflow_scripts.plan.run.run_folders import link_name
 from workflow_scripts.plan.run.tools import tools_of
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.stages.catalogue import linked_layout
+
+# What a damaged table of seconds raises.
+_DAMAGES = (ValueError, KeyError, TypeError, csv.Error)
 
 
 class JobError(TypedDict):
@@ -66,13 +70,16 @@ class UnitStatus:
 
 
 def job_seconds(root: Path, results: str, unit: Unit, key: str) -> list[float]:
-    """Return the seconds of each finished job of a unit, without that of its manifest."""
+    """Return the seconds of each finished job of a unit, without that of its manifest.
+
+    They say how fast a run is, and decide nothing: a table that was cut or damaged counts as none.
+    """
     folder = root / results / "benchmarks" / "/".join(part for part in unit if part)
     paths = [folder / f"{key}.tsv", *(folder / key).rglob("*.tsv")]
     seconds = []
     for path in paths:
         if path.is_file() and path.name != "manifest.tsv":
-            with path.open(encoding="utf-8", newline="") as table:
+            with path.open(encoding="utf-8", newline="") as table, suppress(*_DAMAGES):
                 seconds += [float(row["s"]) for row in csv.DictReader(table, delimiter="\t")]
     return seconds
 

@@ -208,6 +208,7 @@ def remedy(damaged: Path, record: Path | None = None) -> str:
     """
     vouchers = [record] if record else []
     vouchers.append((record or damaged).with_name("manifest.json"))
+    vouchers = [voucher for voucher in vouchers if voucher != damaged]
     names = [
         *(["it"] if damaged.exists() else []),
         *(os.path.relpath(path, damaged.parent) for path in vouchers if path.exists()),
@@ -225,7 +226,17 @@ def shard_names(count: int) -> list[str]:
 
 
 def shard_paths(folder: str | Path, count: int) -> list[Path]:
-    """Return the data files of a stage folder with `count` shards."""
+    """Return the data files of a stage folder with `count` shards.
+
+    Raises:
+        InputError: it has more, which would be left out.
+    """
+    more = Path(folder, f"{max(count, 0):04d}.parquet")
+    if more.exists():
+        raise InputError(
+            f"{more}: of this folder {count} shards were asked for, and it has more; name the "
+            "number of all (--shards)"
+        )
     return [Path(folder) / f"{name}.parquet" for name in shard_names(count)]
 
 

@@ -9,12 +9,41 @@ import re
 from pathlib import Path
 from typing import Any
 
+from workflow_scripts.core.errors import InputError
+
 SEAL = "sha256"
+# What the keys of records and manifests are, in each form that they ever had.
+_KINDS: dict[str, type] = {
+    **dict.fromkeys(("files", "rejected", "tools", "parts", "upstream"), dict),
+    **dict.fromkeys(("rows_in", "rows_out"), int),
+}
 
 
 def canonical(value: Any) -> str:
     """Return the one JSON string of `value`: sorted keys, no blanks."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def parse_json(text: str | bytes, name: str) -> Any:
+    """Return the value of a JSON text; `name` is for messages.
+
+    Raises:
+        InputError: a key stands twice in an object; the library would take the last one.
+        ValueError: it is no JSON.
+    """
+
+    def different(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        known = dict(pairs)
+        if len(known) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise InputError(
+                f"{name}: the key {twice!r} stands twice in one mapping, and the first would be "
+                "lost; delete one, or join what stands below them"
+            )
+        return known
+
+    return json.loads(text, object_pairs_hook=different)
 
 
 def sealed(content: dict[str, Any]) -> dict[str, Any]:
@@ -28,7 +57,8 @@ def read_sealed(path: str | Path) -> dict[str, Any]:
 
     Raises:
         OSError: it can't be read.
-        ValueError: it is no JSON object, or its hash of itself is not that of the rest.
+        ValueError: it is no JSON object, its hash of itself is not that of the rest, or a key of
+            records and manifests is of another kind than theirs.
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -40,7 +70,19 @@ def read_sealed(path: str | Path) -> dict[str, Any]:
     held = content.get(SEAL, next(filter(is_sha256, content.values()), None))
     if held is not None and held != _digest(content):
         raise ValueError("it differs from what its stage wrote: its hash of itself is another")
+    _require_kinds(content)
+    for name, part in content.get("parts", {}).items():
+        if not isinstance(part, dict):
+            raise ValueError(f"its part {name} is no record")
+        _require_kinds(part)
     return content
+
+
+def _require_kinds(content: dict[str, Any]) -> None:
+    """Raise ValueError if a key is not of the kind that all who read records take it for."""
+    for key, kind in _KINDS.items():
+        if key in content and not isinstance(content[key], kind):
+            raise ValueError(f"{key!r} is no {'object' if kind is dict else 'number'}")
 
 
 def is_sha256(value: Any) -> bool:

@@ -7,6 +7,7 @@ import yaml
 
 from workflow_scripts.core.config_size import require_bounded
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.seal import parse_json
 
 # The loader in C takes a tenth of the time; not every PyYAML has it.
 FastLoader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -40,14 +41,20 @@ def parse_yaml(text: str, name: str, loader: type[Any] = FastLoader) -> Any:
 def require_single_keys(path: Path | str) -> None:
     """Refuse a file with a key twice in a mapping, which another program reads.
 
-    What is no YAML passes: the other program says so.
+    What is no YAML passes: the other program says so. It reads JSON as well, not all of which is
+    YAML: two escapes of one emoji are not.
 
     Raises:
         InputError: a key stands twice.
     """
     try:
-        node = yaml.compose(Path(path).read_text(encoding="utf-8"), Loader=FastLoader)
-    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        text = Path(path).read_text(encoding="utf-8")
+        try:
+            node = yaml.compose(text, Loader=FastLoader)
+        except yaml.YAMLError:
+            parse_json(text, str(path))
+            return
+    except (OSError, ValueError, RecursionError):
         return
     _require_single_keys(node, str(path))
 

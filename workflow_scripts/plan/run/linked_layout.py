@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from workflow_scripts.core.environment import require_folder
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.layout import Layout
 from workflow_scripts.plan.run.run_folders import link_name, read_config, root_of
@@ -24,11 +25,13 @@ class LinkedLayout(Layout):
             stages: the declarations, in the order of the flow.
 
         Raises:
-            InputError: there is no such run, or its configuration is of another version.
+            InputError: there is no such run, or its configuration is of another version, or its
+                results are not there.
         """
         self.run = run
         self.root = root_of(run)
         config = read_config(run)
+        require_folder(str(self.root / config["results"]), "results")
         try:
             super().__init__(config, stages)
         except InputError as error:

@@ -7,6 +7,7 @@ fills the disk, and a file that comes too slowly is given up.
 import fcntl
 import http.client
 import os
+import re
 import shutil
 import sys
 import time
@@ -41,6 +42,7 @@ _SPARED_BYTES = 1 << 28
 _SCHEMES = ("http", "https")
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 _BEYOND_THE_END = 416
+_PART = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 _NETWORK_ERRORS = (OSError, http.client.HTTPException)
 
 
@@ -92,7 +94,12 @@ def _opener() -> urllib.request.OpenerDirector:
 
 
 def _total(response: http.client.HTTPResponse, offset: int) -> int | None:
-    length = response.headers.get("Content-Length", "")
+    """Return the bytes of the whole file, if the answer tells them."""
+    part = _PART.match(response.headers.get("Content-Range", ""))
+    if response.status == http.client.PARTIAL_CONTENT and part and part[2] != "*":
+        return int(part[2][:20])
+    # In chunks the length counts for nothing (RFC 9112, 6.3).
+    length = "" if response.chunked else response.headers.get("Content-Length", "")
     return offset + int(length[:20]) if length.isascii() and length.isdigit() else None
 
 
@@ -137,13 +144,13 @@ def _transfer(url: str, stream: BinaryIO, part: Path) -> None:
         headers["Range"] = f"bytes={offset}-"
     request = urllib.request.Request(url, headers=headers)
     with _opener().open(request, timeout=_TIMEOUT_SECONDS) as response:
-        if offset and response.status != http.client.PARTIAL_CONTENT:
+        if response.status == http.client.PARTIAL_CONTENT:  # of some servers, also unasked
+            part_sent = _PART.match(response.headers.get("Content-Range", ""))
+            if not part_sent or int(part_sent[1][:20]) != offset:
+                raise _RestartError
+        elif offset:
             stream.truncate(0)
             offset = stream.seek(0)
-        elif offset and not response.headers.get("Content-Range", "").startswith(
-            f"bytes {offset}-"
-        ):
-            raise _RestartError
         total = _total(response, offset)
         if total is not None:
             _check_size(url, total, total - offset, part)
@@ -219,7 +226,7 @@ def _explain(url: str, error: Exception) -> str:
     return printable(f"{url}: {reason}")
 
 
-def download(url: str, part: Path, pause: float = 1.0) -> None:
+def download(url: str, part: Path, pause: float = 1.0) -> bool:
     """Download a whole file into `part`, and go on from where an earlier try stopped.
 
     If the server does not tell the length and the disk gets full, the file is deleted.
@@ -228,6 +235,9 @@ def download(url: str, part: Path, pause: float = 1.0) -> None:
         url: http or https.
         part: the unfinished file.
         pause: seconds before the second try in a row; doubled before each further try.
+
+    Returns:
+        Whether the file may be of several answers, which may be of different files.
 
     Raises:
         InputError: the server refuses, redirects to another scheme than http or https, or sends too
@@ -238,18 +248,20 @@ def download(url: str, part: Path, pause: float = 1.0) -> None:
         _check_scheme(url)
         # The most bytes there ever were: a server without ranges begins anew in each try.
         reached = stream.tell()
+        joined = False
         while True:
             before = part.stat().st_size
+            joined = joined or before > 0
             try:
                 _transfer(url, stream, part)
-                return
+                return joined
             except _RestartError:
                 stream.truncate(0)
                 error: Exception = ConnectionError("the server sends another part than asked for")
             except urllib.error.HTTPError as answer:
                 if answer.code == _BEYOND_THE_END and before:
                     if answer.headers.get("Content-Range", "").strip() == f"bytes */{before}":
-                        return  # the connection was cut behind the last byte
+                        return joined  # the connection was cut behind the last byte
                     stream.truncate(0)  # of another file, or more than there is: start over
                 elif answer.code not in _TRY_AGAIN:
                     raise InputError(
@@ -300,9 +312,8 @@ def fetch(url: str, expected: str, output: Path, pause: float = 1.0) -> None:
         if output.is_file() and sha256(output) == expected:
             _write_record(output, url, expected)
             return
-        resumed = part.exists() and part.stat().st_size > 0
         try:
-            download(url, part, pause)
+            joined = download(url, part, pause)
         except InputError as error:
             if not (size := part.stat().st_size):
                 raise
@@ -310,8 +321,8 @@ def fetch(url: str, expected: str, output: Path, pause: float = 1.0) -> None:
                 f"{error}. The {size:,} bytes that came are kept: the same command goes on from "
                 "there"
             ) from error
-        if resumed and sha256(part) != expected:
-            # The old part may be of another file, or damaged: once more from the start.
+        if joined and sha256(part) != expected:
+            # An earlier part may be of another file, or damaged: once more from the start.
             part.unlink()
             download(url, part, pause)
         _check(part, url, expected)

@@ -5,7 +5,6 @@ the pipeline: nobody could tell whether the next download is the same. Once pinn
 ever after. The same holds for models that are downloaded, from a url or from the Hugging Face hub.
 """
 
-import argparse
 import shutil
 import sys
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.archive import expand, split
 from workflow_scripts.core.files.atomic import leftovers, temporary_path, write_text
@@ -165,7 +164,7 @@ def pin(config: Config, folder: Path | None) -> dict[str, Any]:
 
 def main(argv: list[str] | None = None) -> None:
     """Get what a run downloads and write the SHA-256 of each file as a config file."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = CommandParser(description=main.__doc__)
     add_arguments(parser)
     parser.add_argument(
         "--from",

@@ -5,7 +5,6 @@ python -m workflow_scripts.embed.sts --model FOLDER --data FOLDER
 Prints one JSON object: {data set: {"n", "pearson", "spearman"}, ..., "mean", "weighted", "all"}.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.encoding.embedding import SentenceEmbeddings, load, similarities
 from workflow_scripts.stages.embed.correlations import overlaps, result
 from workflow_scripts.stages.embed.sts_readers import DataSet, missing, read_data_sets
@@ -29,7 +28,7 @@ def model_similarities(
 
 def main(argv: list[str] | None = None) -> None:
     """Print a model's correlations with the gold scores of STS data sets, as JSON."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = CommandParser(description=main.__doc__)
     method = parser.add_mutually_exclusive_group(required=True)
     method.add_argument("--model", type=Path, help="model folder of the embed stage")
     method.add_argument("--overlap", action="store_true", help="the word-overlap baseline instead")

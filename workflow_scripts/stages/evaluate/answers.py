@@ -4,7 +4,6 @@ As the Duolingo shared task STAPLE 2020 counts (Mayhew et al., WNGT 2020): sente
 lower-cased, without ASCII punctuation, blanks collapsed. What each figure is: docs/evaluate.md.
 """
 
-import argparse
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.core.files.tsv import fields
@@ -142,7 +141,7 @@ def _share(some: float, all_: float) -> float:
 
 def main(argv: list[str] | None = None) -> None:
     """Print how many paraphrases are among the right answers, as one JSON object."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = CommandParser(description=main.__doc__)
     parser.add_argument(
         "--answers",
         type=Path,

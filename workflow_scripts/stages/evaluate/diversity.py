@@ -7,7 +7,6 @@ calls the hypothesis. The first is the reference, or the paraphrase of the bette
 is the paraphrase.
 """
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Iterable
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU, MAX_NGRAM_ORDER
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.files.parallel import read_pairs
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.statistics.rounding import DECIMALS
@@ -194,7 +193,7 @@ def diversity(
 
 def main(argv: list[str] | None = None) -> None:
     """Print the diversity of paraphrases, one sentence a line, as one JSON object."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = CommandParser(description=main.__doc__)
     parser.add_argument("--references", type=Path, required=True, metavar="REF.txt")
     parser.add_argument("--paraphrases", type=Path, required=True, metavar="PARA.txt")
     parser.add_argument(

@@ -3,7 +3,6 @@
 python -m workflow_scripts.evaluate.known_trees --folder SELECT --trees SYNTAX --shards 2 --best 5
 """
 
-import argparse
 import json
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -11,7 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths, verify
 from workflow_scripts.core.files.parquet import read_rows
@@ -127,7 +126,7 @@ def _verified(folder: Path, shards: int) -> Iterator[Path]:
 
 def main(argv: list[str] | None = None) -> None:
     """Print tree edit distances by rank between known and between parsed trees, as JSON."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = CommandParser(description=main.__doc__)
     parser.add_argument("--folder", type=Path, required=True, help="of the select stage")
     parser.add_argument("--trees", type=Path, required=True, help="folder of the syntax stage")
     parser.add_argument("--shards", type=int, required=True)

@@ -6,13 +6,12 @@ blank stands between two of them: of the readings of the paper's text this one c
 figures (docs/evaluate.md).
 """
 
-import argparse
 import json
 import string
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.files.parallel import read_pairs
 from workflow_scripts.core.statistics.rounding import DECIMALS
 from workflow_scripts.stages.evaluate.diversity import Sentence, bleu_counts, one_minus_bleu
@@ -38,7 +37,7 @@ def modified_bleu(pairs: Sequence[tuple[str, str]]) -> float | None:
 
 def main(argv: list[str] | None = None) -> None:
     """Print the modified BLEU of paraphrases, one sentence a line, as one JSON object."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = CommandParser(description=main.__doc__)
     parser.add_argument("--references", type=Path, required=True, metavar="REF.txt")
     parser.add_argument("--paraphrases", type=Path, required=True, metavar="PARA.txt")
     arguments = parser.parse_args(argv)

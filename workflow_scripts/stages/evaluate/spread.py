@@ -1,11 +1,10 @@
 """Mean and spread of the measures of several independent runs (ParaBank 2, 3.6)."""
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.statistics.rounding import DECIMALS
@@ -90,7 +89,7 @@ def read_measures(path: Path) -> dict[str, Any]:
 
 def main(argv: list[str] | None = None) -> None:
     """Write mean and spread of several runs' measures.json."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = CommandParser(description=main.__doc__)
     parser.add_argument("--measures", type=Path, nargs="+", required=True, help="one of each run")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(argv)

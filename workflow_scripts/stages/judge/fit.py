@@ -4,13 +4,12 @@ Writes judge.json, which `judge.score --judge` takes. Prints how good each set o
 references that it was not fitted to, and how far the probabilities can be relied on.
 """
 
-import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import sha256
 from workflow_scripts.core.version import version
@@ -117,7 +116,7 @@ def encoder_of(folder: Path | None) -> tuple[dict[str, Any], Path]:
 
 def main(argv: list[str] | None = None) -> None:
     """Fit a judge to files of labels or ratings."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = CommandParser(description=__doc__)
     parser.add_argument(
         "--labels",
         type=Path,

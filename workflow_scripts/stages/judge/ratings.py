@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import count, run
+from workflow_scripts.core.cli import CommandParser, count, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.statistics.bootstrap import interval, resampled
@@ -190,7 +190,7 @@ def _share(text: str) -> float:
 
 def main(argv: list[str] | None = None) -> None:
     """Print each system's mean similarity and share of grammatical paraphrases as JSON."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="python -m workflow_scripts.judge.ratings", description=main.__doc__
     )
     parser.add_argument(

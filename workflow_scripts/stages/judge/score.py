@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
@@ -197,7 +197,7 @@ def _encoder(judge: Judge, folder: Path | None, device: str) -> Encoder | None:
 
 def main(argv: list[str] | None = None) -> None:
     """Print a score of each pair."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = CommandParser(description=__doc__)
     parser.add_argument(
         "--judge", default=DEFAULT, help="folder that judge.fit wrote; or 'default', for English"
     )

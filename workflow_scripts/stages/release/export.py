@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.packed_writers import ZSTD_LEVEL, zstd_writer
@@ -188,7 +189,12 @@ def export(
         output: the folder.
         best: how many paraphrases of a reference at most.
         languages: for a merge, the source language of each run by its name.
+
+    Raises:
+        InputError: a shard is damaged, or `best` is below 1.
     """
+    if best < 1:
+        raise InputError(f"best: {best} is below 1; no paraphrase would be exported")
     merged = languages is not None
     columns = [*COLUMNS, "corpus"] if merged else COLUMNS
     total = sum(verify(path)["rows_out"] for path in shards)

@@ -1,17 +1,17 @@
 """The summary of a finished run on the terminal: its folders, counts, measures and STS."""
 
-import argparse
 import os
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_manifest
 from workflow_scripts.core.report.terminal import fitted_table
 from workflow_scripts.plan.catalogues.training_sets import training_sets
+from workflow_scripts.plan.run.run_folders import run_folder
 from workflow_scripts.stages.catalogue import STAGES
 from workflow_scripts.stages.embed.results import read_sts
 from workflow_scripts.stages.embed.sts_tables import Model, models, of_model, times_100
@@ -157,9 +157,9 @@ def describe(folder: Path) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Print where a finished run's release is, its counts and its measures."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--run", type=Path, required=True, help="runs/<name>")
-    print(describe(parser.parse_args(argv).run))
+    parser = CommandParser(description=main.__doc__)
+    parser.add_argument("--run", type=Path, required=True, help="name or folder")
+    print(describe(run_folder(parser.parse_args(argv).run)))
 
 
 if __name__ == "__main__":

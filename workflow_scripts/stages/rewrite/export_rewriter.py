@@ -3,7 +3,6 @@
 python -m workflow_scripts.rewrite.export --run mine --rewriter plain --output FOLDER
 """
 
-import argparse
 import shutil
 from itertools import islice
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import (
     publish_folder,
@@ -217,7 +216,7 @@ def _write_folder(output: Path, files: list[Path], about: dict[str, Any], text: 
 
 def main(argv: list[str] | None = None) -> None:
     """Release a rewriter of a run as a folder with a model card."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = CommandParser(description=main.__doc__)
     parser.add_argument("--run", type=Path, required=True, help="name or folder of a run")
     parser.add_argument("--rewriter", required=True, metavar="NAME")
     parser.add_argument("--licence", help="of the model; otherwise that of its inputs")

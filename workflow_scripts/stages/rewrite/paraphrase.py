@@ -5,7 +5,6 @@ python -m workflow_scripts.rewrite.paraphrase --run NAME --avoid WORD --use WORD
 See docs/rewriter-service.md.
 """
 
-import argparse
 import json
 import queue
 import sys
@@ -16,7 +15,7 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import count, run
+from workflow_scripts.core.cli import CommandParser, count, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.stages.rewrite.opening import add_options, open_rewriter
@@ -98,7 +97,7 @@ def as_text(answer: Answer, several: bool) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Paraphrase sentences, with words to avoid and words to use."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="python -m workflow_scripts.rewrite.paraphrase", description=main.__doc__
     )
     add = parser.add_argument

@@ -3,11 +3,10 @@
 python -m workflow_scripts.syntax.check --trees GOLD.mrg --folder models/stanza
 """
 
-import argparse
 import json
 from pathlib import Path
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.progress import progress
 from workflow_scripts.stages.syntax.brackets import bracketing
@@ -48,7 +47,7 @@ def check(sentences: list[Sentence], parser: Parser, levels: int = 3) -> dict[st
 
 def main(argv: list[str] | None = None) -> None:
     """Print how well a Stanza package parses the sentences of gold trees, as one JSON object."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = CommandParser(description=main.__doc__)
     parser.add_argument("--trees", type=Path, nargs="+", required=True, help="gold trees")
     parser.add_argument("--folder", type=Path, required=True, help="of Stanza's models")
     parser.add_argument("--language", default="en", help="code of the language (en)")

@@ -7,7 +7,6 @@ the parser a file of word vectors and CoreNLP's scorer. Text, labels and CoNLL-U
 trees; the vectors are drawn, or read from a file; the scorer is `syntax.brackets`.
 """
 
-import argparse
 import json
 import logging
 import shutil
@@ -26,7 +25,7 @@ from stanza.models.common.pretrain import Pretrain, PretrainedWordVocab
 from stanza.models.common.vocab import VOCAB_PREFIX
 from stanza.models.constituency import parser_training
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.stages.syntax.brackets import bracketing
@@ -223,7 +222,7 @@ def build(
 
 def main(argv: list[str] | None = None) -> None:
     """Train a small Stanza package from gold trees and print its scores on the others."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = CommandParser(description=main.__doc__)
     parser.add_argument("--train", type=Path, nargs="+", required=True, help="files of trees")
     parser.add_argument("--dev", type=Path, nargs="+", required=True, help="files of other trees")
     parser.add_argument("--output", type=Path, required=True, help="the folder to make")

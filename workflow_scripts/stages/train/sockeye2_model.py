@@ -4,7 +4,6 @@ The two versions have the same weights under other names. Only the files are rea
 nor Sockeye 2 is needed.
 """
 
-import argparse
 import shutil
 from dataclasses import fields
 from pathlib import Path
@@ -17,7 +16,7 @@ from sockeye.encoder import EmbeddingConfig
 from sockeye.model import ModelConfig
 from sockeye.transformer import TransformerConfig
 
-from workflow_scripts.core.cli import run
+from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import publish_folder, write_text
 from workflow_scripts.nmt.loaders.sockeye3 import read_tree
@@ -112,7 +111,7 @@ def convert(folder: Path, target: Path) -> None:
 
 def main(argv: list[str] | None = None) -> None:
     """Convert a model folder of Sockeye 2 on MXNet to one of Sockeye 3."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = CommandParser(description=main.__doc__)
     parser.add_argument("--model", type=Path, required=True, help="a folder of Sockeye 2")
     parser.add_argument("--output", type=Path, required=True, help="must not exist")
     options = parser.parse_args(argv)

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from workflow_scripts.core.cli import count, run
+from workflow_scripts.core.cli import CommandParser, count, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.seal import read_sealed, sealed
@@ -133,7 +133,7 @@ def _representation(options: argparse.Namespace, tasks: Sequence[TaskData]) -> R
 
 def main(argv: list[str] | None = None) -> None:
     """Print what one representation of sentences reaches in the transfer tasks, as JSON."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = CommandParser(description=main.__doc__)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "--model", type=Path, help="folder of an embedding, or of a model of sentence-transformers"
