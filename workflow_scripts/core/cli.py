@@ -12,7 +12,7 @@ from typing import Any
 from workflow_scripts.core.environment import require_utf8
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files import space
-from workflow_scripts.core.files.seal import parse_json
+from workflow_scripts.core.files.json_text import parse_json
 
 # The folder, below the results, of arguments that are too long for a command line.
 ARGUMENTS = ".arguments"
@@ -128,13 +128,13 @@ def json_argument(text: str) -> Any:
     One argument of a command holds 128 KiB at most, and a corpus may have thousands of files.
 
     Raises:
-        InputError: a key stands twice, or the file can't be read. Or the rules wrote it, under the
-            hash of its content, and it is damaged.
-        ArgumentTypeError: the text is no JSON.
+        InputError: the file can't be read. Or the rules wrote it, under the hash of its content,
+            and it is damaged.
+        ArgumentTypeError: the text is no JSON, or has a key twice.
     """
     if text[:1] != "@":
         try:
-            return parse_json(text, "JSON")
+            return parse_json(text)
         except ValueError as error:
             raise argparse.ArgumentTypeError(f"invalid JSON: {error}") from error
     path = Path(text[1:])
@@ -142,7 +142,7 @@ def json_argument(text: str) -> Any:
         content = path.read_bytes()
         if path.parent.name == ARGUMENTS and hashlib.sha256(content).hexdigest() != path.stem:
             raise InputError(f"{path} is damaged; delete it and run again")
-        return parse_json(content, text)
+        return parse_json(content)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise InputError(f"{text}: the file can't be read as JSON: {why}") from error

@@ -95,7 +95,7 @@ def test_a_wrong_or_missing_name_is_an_error_before_the_work(words, message, cap
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--config", '{"a": 1, "a": 2}'], "the key 'a' stands twice"),
+        (["--config", '{"a": 1, "a": 2}'], "key 'a' stands there twice"),
         (["--config", "@none.json"], "@none.json: the file can't be read as JSON: No such file"),
         (["@@none.json"], "none.json: the file can't be read"),
         (["@@numbers.json"], "@@numbers.json: the file holds no JSON list of words"),

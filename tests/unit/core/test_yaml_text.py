@@ -56,7 +56,7 @@ def test_json_that_is_no_yaml(tmp_path):
         path.write_text(f'{{"title": "\\ud83d\\ude00", "a": 1{twice}}}', encoding="utf-8")
         if not twice:
             assert resolve([path], [])["title"] == "\U0001f600"
-    with pytest.raises(InputError, match="the key 'a' stands twice"):
+    with pytest.raises(InputError, match="key 'a' stands there twice"):
         resolve([path], [])
 
 

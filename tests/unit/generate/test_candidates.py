@@ -325,7 +325,7 @@ def test_a_rewriter_reads_the_reference_whatever_the_source(model, sentences, tm
 
 @pytest.mark.slow
 def test_a_rewriter_is_judged_by_the_references_that_it_holds_out(model, sentences, tmp_path):
-    pairs = [(number, *pair) for number, pair in enumerate(sentences[:4])]
+    pairs = [(number, *texts) for number, texts in enumerate(sentences[:4])]
     splits = [("c:0", "train"), ("c:1", "test"), ("c:1", "test"), ("c:2", "dev"), ("d-d:3", "test")]
     shard = tmp_path / "pairs" / "0000.parquet"
     rows = [

@@ -9,8 +9,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.errors import InputError
-
 SEAL = "sha256"
 # What the keys of records and manifests are, in each form that they ever had.
 _KINDS: dict[str, type] = {
@@ -22,28 +20,6 @@ _KINDS: dict[str, type] = {
 def canonical(value: Any) -> str:
     """Return the one JSON string of `value`: sorted keys, no blanks."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
-def parse_json(text: str | bytes, name: str) -> Any:
-    """Return the value of a JSON text; `name` is for messages.
-
-    Raises:
-        InputError: a key stands twice in an object; the library would take the last one.
-        ValueError: it is no JSON.
-    """
-
-    def different(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        known = dict(pairs)
-        if len(known) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise InputError(
-                f"{name}: the key {twice!r} stands twice in one mapping, and the first would be "
-                "lost; delete one, or join what stands below them"
-            )
-        return known
-
-    return json.loads(text, object_pairs_hook=different)
 
 
 def sealed(content: dict[str, Any]) -> dict[str, Any]:

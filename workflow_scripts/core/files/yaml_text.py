@@ -7,7 +7,7 @@ import yaml
 
 from workflow_scripts.core.config_size import require_bounded
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.seal import parse_json
+from workflow_scripts.core.files.json_text import KeyTwiceError, parse_json
 
 # The loader in C takes a tenth of the time; not every PyYAML has it.
 FastLoader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -52,8 +52,10 @@ def require_single_keys(path: Path | str) -> None:
         try:
             node = yaml.compose(text, Loader=FastLoader)
         except yaml.YAMLError:
-            parse_json(text, str(path))
+            parse_json(text)
             return
+    except KeyTwiceError as error:
+        raise InputError(f"{path}: {error}") from error
     except (OSError, ValueError, RecursionError):
         return
     _require_single_keys(node, str(path))
