@@ -73,6 +73,7 @@ def test_long_values_come_in_files(tmp_path):
         ([*NEEDED, "--device", "tpu"], "invalid choice: 'tpu'"),
         ([*NEEDED, "--units", "a"], "'a' is no NAME=PATH"),
         ([*NEEDED, "--config", "{"], "--config: invalid"),
+        ([*NEEDED[2:], "--config", '{"a": 1, "a": 2}'], "JSON: key 'a' stands there twice"),
         ([*NEEDED, "--config", "[1]"], "--config: invalid JSON: it must be an object"),
         ([*NEEDED, "--shards", "3"], "--shards: it stands there twice, and what comes first"),
         (
@@ -95,7 +96,6 @@ def test_a_wrong_or_missing_name_is_an_error_before_the_work(words, message, cap
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--config", '{"a": 1, "a": 2}'], "key 'a' stands there twice"),
         (["--config", "@none.json"], "@none.json: the file can't be read as JSON: No such file"),
         (["@@none.json"], "none.json: the file can't be read"),
         (["@@numbers.json"], "@@numbers.json: the file holds no JSON list of words"),
