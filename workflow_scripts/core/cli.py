@@ -1,6 +1,5 @@
 import argparse
 import hashlib
-import math
 import os
 import select
 import signal
@@ -13,6 +12,7 @@ from workflow_scripts.core.environment import require_utf8
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files import space
 from workflow_scripts.core.files.json_text import parse_json
+from workflow_scripts.core.statistics.numbers import finite
 
 # The folder, below the results, of arguments that are too long for a command line.
 ARGUMENTS = ".arguments"
@@ -62,28 +62,16 @@ def _path(text: str) -> Path:
     return Path(text)
 
 
-def finite(text: str) -> float:
-    """Return the number of an argument.
-
-    Raises:
-        ArgumentTypeError: it is no number, infinite, or not a number.
-    """
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise argparse.ArgumentTypeError(f"invalid float value: {text!r}")
-    return number
-
-
 def above_zero(text: str) -> float:
     """Return the number of an argument that is a time, above 0.
 
     Raises:
         ArgumentTypeError: it is no such number.
     """
-    number = finite(text)
+    try:
+        number = finite(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
     if number <= 0:
         raise argparse.ArgumentTypeError(f"{text} is not above 0")
     return number
