@@ -1,9 +1,11 @@
 """A web server as bad as real ones: it cuts connections, ignores ranges, and sends wrong bytes."""
 
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import BaseRequestHandler
 
 
 class Site:
@@ -87,10 +89,23 @@ def handler(site: Site) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
+def dripping(piece: bytes) -> type[BaseRequestHandler]:
+    """Of a server whose answer begins with one piece again and again."""
+
+    class Handler(BaseRequestHandler):
+        def handle(self):
+            with suppress(OSError):
+                while True:
+                    self.request.sendall(piece)
+                    time.sleep(0.01)
+
+    return Handler
+
+
 @contextmanager
-def serving(files: dict[str, bytes]) -> Iterator[Site]:
+def serving(files: dict[str, bytes], own: type[BaseRequestHandler] | None = None) -> Iterator[Site]:
     site = Site(files)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler(site))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), own or handler(site))
     site.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from tests.unit.corpus.server import serving
+from tests.unit.corpus.server import dripping, serving
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.seal import read_sealed
 from workflow_scripts.stages.corpus import fetch as fetch_module
@@ -152,8 +152,16 @@ def test_wrong_bytes_are_thrown_away_with_both_hashes_told(site, output):
         get(site, output)
     assert hashlib.sha256(wrong).hexdigest() in str(error.value)
     assert DIGEST in str(error.value)
+    assert "Look whether the file has changed" in str(error.value)
     assert not output.exists()
     assert not part(output).exists()
+
+
+@pytest.mark.parametrize("start", [b"<!DOCTYPE html>", b"\xef\xbb\xbf\n <HTML lang=en>"])
+def test_a_page_in_place_of_a_file_is_named(site, output, start):
+    site.files["/a.gz"] = start + b"<p>Please log in</p>"
+    with pytest.raises(InputError, match="It is a page for people"):
+        get(site, output)
 
 
 def test_passing_trouble_of_the_server_is_waited_out(site, output):
@@ -284,6 +292,15 @@ def test_slow_connection_is_cut(site, output, monkeypatch):
     monkeypatch.setattr(fetch_module.time, "monotonic", lambda: next(now))
     monkeypatch.setattr(fetch_module, "_LITTLE_BYTES", 1 << 30)
     with pytest.raises(InputError, match=r"only [\d,]+ bytes came in 60 s; gave up"):
+        get(site, output)
+
+
+@pytest.mark.parametrize("piece", [b"HTTP/1.1 100 Continue\r\n\r\n", b"H"])
+def test_head_that_never_ends_is_cut(output, monkeypatch, piece):
+    monkeypatch.setattr(fetch_module, "_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(fetch_module, "_TRIES", 1)
+    expected = r"head did not come in 0.2 s; gave up"
+    with serving({}, dripping(piece)) as site, pytest.raises(InputError, match=expected):
         get(site, output)
 
 

@@ -115,6 +115,7 @@ def test_a_text_that_spells_nothing_else_has_no_such_remedy(config, value):
             ": unknown encoder_layers, decoder_layers, size,",
         ),
         ("models.testbed", {"batch_words": 60}, ": batch_words (60) must exceed max_length (60)"),
+        ("models.testbed", {"learning_rate": 3e38}, ".learning_rate: 3e+38 is greater than"),
         ("models.testbed", {"schedule": "none"}, ": schedule none has no warm-up: set warmup to 0"),
         ("languages.source.charset", "latn-2", ": 'latn-2' is not a text encoding"),
         ("seed", 2**32, ": 4294967296 is greater than the maximum of 4294967295"),

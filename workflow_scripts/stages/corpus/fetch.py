@@ -9,13 +9,15 @@ import http.client
 import os
 import re
 import shutil
+import socket
 import sys
+import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -43,6 +45,9 @@ _SCHEMES = ("http", "https")
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 _BEYOND_THE_END = 416
 _PART = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
+# What a server sends that asks for a login, or does not know the file.
+_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)", re.IGNORECASE)
+_PAGE_BYTES = 4096
 _NETWORK_ERRORS = (OSError, http.client.HTTPException)
 
 
@@ -79,12 +84,52 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
 
+class _Connection(http.client.HTTPConnection):
+    """Gives a server the time of a silent connection for all of its answer's head.
+
+    The library begins to count anew at each byte of the head, and at each "100 Continue".
+    """
+
+    def getresponse(self) -> http.client.HTTPResponse:
+        """Return the answer, whose head has come."""
+        late = threading.Event()
+        connected = self.sock
+
+        def cut() -> None:
+            late.set()
+            with suppress(OSError):
+                connected.shutdown(socket.SHUT_RDWR)
+
+        timer = threading.Timer(_TIMEOUT_SECONDS, cut)
+        timer.start()
+        try:
+            return super().getresponse()
+        finally:
+            timer.cancel()
+            if late.is_set():
+                raise ConnectionError(f"its answer's head did not come in {_TIMEOUT_SECONDS} s")
+
+
+class _SafeConnection(_Connection, http.client.HTTPSConnection):
+    """The same for https."""
+
+
+class _Handler(urllib.request.HTTPHandler):
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_Connection, req)
+
+
+class _SafeHandler(urllib.request.HTTPSHandler):
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_SafeConnection, req)
+
+
 def _opener() -> urllib.request.OpenerDirector:
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler,
-        urllib.request.HTTPHandler,
-        urllib.request.HTTPSHandler,
+        _Handler,
+        _SafeHandler,
         urllib.request.HTTPDefaultErrorHandler,
         urllib.request.HTTPErrorProcessor,
         _Redirects,
@@ -333,11 +378,14 @@ def _check(part: Path, url: str, expected: str) -> None:
     digest = sha256(part)
     if digest != expected:
         size = part.stat().st_size
+        advice = "Look whether the file has changed at its source before you change the sha256"
+        with part.open("rb") as stream:
+            if _PAGE.match(stream.read(_PAGE_BYTES)):
+                advice = "It is a page for people (HTML): open the url in a browser, and correct it"
         part.unlink()
         raise InputError(
             f"{url}: what came ({size:,} bytes) has the SHA-256 {digest}, but the configuration "
-            f"says {expected}. It was thrown away. Look whether the file has changed at its "
-            "source before you change the sha256"
+            f"says {expected}. It was thrown away. {advice}"
         )
 
 

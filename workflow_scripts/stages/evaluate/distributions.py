@@ -59,7 +59,7 @@ def ngrams(some: Sentences, order: int) -> tuple[Integers, Integers]:
 def entropy(keys: Integers) -> float:
     """Return the entropy, in nats, of numbers as a sample of their distribution; 0 for none."""
     shares = np.unique(keys, return_counts=True)[1] / max(len(keys), 1)
-    return float(-(shares * np.log(shares)).sum())
+    return float(0.0 - (shares * np.log(shares)).sum())  # no "-0.0"
 
 
 def repetition(some: Sentences, order: int) -> Floats:
