@@ -85,11 +85,18 @@ def pair(row):
 
 
 def merged(pairs):
-    """Return the pairs once each; None where an id stands for two references or sources."""
-    found, references = {}, {}
+    """Return the pairs once each.
+
+    None where an id stands for two references or sources, or a pair has two numbers of a kind.
+    """
+    found, references, told = {}, {}, {}
     for identity, reference, paraphrase, systems, numbers in pairs or ():
         if references.setdefault(identity, reference) != reference:
             return None
+        for place, value in enumerate(numbers):
+            at = identity, paraphrase, place
+            if value is not None and told.setdefault(at, value) != value:
+                return None
         first = found.setdefault((identity, paraphrase), ([], numbers))
         first[0].extend(each for each in dict.fromkeys(systems) if each not in first[0])
     return found or None
@@ -342,10 +349,11 @@ def test_right_answers(tmp_path_factory, content, given_paraphrases):
     folder = tmp_path_factory.getbasetemp()
     with file(folder, "a.tsv", content) as path:
         found = outcome(path, lambda: read_answers(path))
-    wanted = {}
+    wanted, written = {}, {}
     for prompt, answer, weight in in_threes(content) or ():
         value = number(weight)
-        if value is None or not 0 <= value <= 1e100 or not key(answer):
+        twice = written.setdefault((prompt, answer), value) != value
+        if value is None or not 0 <= value <= 1e100 or not key(answer) or twice:
             wanted = {}
             break
         wanted.setdefault(prompt, {})[key(answer)] = value

@@ -1,22 +1,22 @@
 """A real browser: Debian's Chromium, driven by playwright. Without it the tests are skipped."""
 
-import shutil
+import re
+import subprocess
+import sys
 from contextlib import contextmanager
+from pathlib import Path
 
-import pytest
+ROOT = Path(__file__).resolve().parents[2]
 
 
-def launched():
-    """Yield Chromium; for a fixture."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright here")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("no chromium here: apt-get install chromium")
-    with sync_api.sync_playwright() as playwright:
-        # The tests may run as root, in a container.
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+def started(command, *words):
+    """Serve a page by a command in a process of its own; return it and its port."""
+    line = [sys.executable, "-m", f"workflow_scripts.{command}", *map(str, words)]
+    server = subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    for said in server.stdout:
+        if found := re.search(r"127\.0\.0\.1:(\d+)", said):
+            return server, int(found[1])
+    raise AssertionError(f"{command} told no address")
 
 
 @contextmanager

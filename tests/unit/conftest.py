@@ -1,8 +1,23 @@
-"""Fixtures of the tests of what is released: a made-up run, made once."""
+"""What tests of several rooms share: a browser, and a made-up run that is released."""
+
+import shutil
 
 import pytest
 
 from tests.configs import run_on_testbed
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright here")
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("no chromium here: apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        # The tests may run as root, in a container.
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -84,6 +84,8 @@ def test_case_punctuation_and_blanks_do_not_count():
 def test_of_equal_answers_the_last_weight_counts(printed):
     found = printed("p\tOne.\t5\np\tone\t1\np\ttwo\t1\n", "p\t1\tone\n")
     assert found["weighted_recall"] == 0.5
+    again = printed("p\tOne.\t5\np\tone\t1\np\ttwo\t1\np\tone\t1.0\n", "p\t1\tone\n")
+    assert again == found
 
 
 def test_weights_of_zero_and_no_paraphrases_give_zeros(printed):
@@ -110,6 +112,7 @@ def test_weights_of_zero_and_no_paraphrases_give_zeros(printed):
         ("p\t \t1", "the answer is empty"),
         ("p\t?!\t1", "the answer is empty but for punctuation"),
         ("\tone\t1", "the prompt is empty"),
+        ("p\tone\t0.5", "weight 0.5 of an answer that has 1.0 in line 1; correct one of them"),
         ("p\tone\t", "the weight is empty"),
     ],
 )

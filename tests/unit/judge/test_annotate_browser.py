@@ -1,27 +1,18 @@
 """The annotation page in a real browser: what people do, and what happens to their machines."""
 
 import os
-import re
 import signal
 import sqlite3
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-from tests.unit.browser import launched, opened
+from tests.unit.browser import opened, started
 from tests.unit.judge.annotation import campaign
 from tests.unit.judge.test_server import HOSTILE, serving
 from workflow_scripts.apps.annotate.store import Store
 
 pytestmark = pytest.mark.rest
 SUBMIT = "button.main"
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    yield from launched()
 
 
 def enter(page, name):
@@ -43,6 +34,21 @@ def scores(store):
 
 def address(port):
     return f"http://127.0.0.1:{port}"
+
+
+def test_a_name_that_is_too_long_is_told_and_not_cut(chromium, tmp_path):
+    store = campaign(tmp_path, references=1)
+    with serving(store, controls=0) as port:
+        context = chromium.new_context()
+        page = context.new_page()
+        page.goto(address(port))
+        page.focus("input[name=name]")
+        page.keyboard.insert_text("Ana " * 20)
+        assert page.input_value("input[name=name]") == "Ana " * 20
+        page.click("button")
+        assert page.inner_text("[role=alert]") == "A name has 1 to 60 letters."
+        enter(page, "Ana")
+        context.close()
 
 
 def test_markup_is_text_and_two_people_judge_the_same_pairs(chromium, tmp_path):
@@ -112,7 +118,7 @@ def test_ten_thousand_pairs_and_a_server_that_is_killed(chromium, tmp_path):
 
 def killed_at_work(chromium, database, told):
     """Judge pages until the server dies; return how many answers it stored in all."""
-    server, port = started(database)
+    server, port = started("judge.annotate", "--database", database, "--port", 0, "--controls", 0)
     try:
         with opened(chromium, address(port)) as page:
             enter(page, "Ana")
@@ -130,18 +136,6 @@ def killed_at_work(chromium, database, told):
     assert told <= stored <= told + 5
     assert stored % 5 == 0
     return stored
-
-
-def started(database):
-    """Start the page in a process of its own; return it and its port."""
-    command = [sys.executable, "-m", "workflow_scripts.judge.annotate"]
-    command += ["--database", str(database), "--port", "0", "--controls", "0"]
-    root = Path(__file__).resolve().parents[3]
-    server = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True)
-    for line in server.stdout:
-        if found := re.search(r"127\.0\.0\.1:(\d+)", line):
-            return server, int(found[1])
-    raise AssertionError("the page told no address")
 
 
 def kill(server):

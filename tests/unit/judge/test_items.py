@@ -176,6 +176,13 @@ def test_pairs_of_a_file_are_drawn_by_bins(tmp_path):
             "line 3: the source of a is another one than in line 2",
         ),
         ("id\treference\tparaphrase\tsystem\na\tb\tc\t0\n", "line 2: system '0'"),
+        *(
+            (
+                f"id\treference\tparaphrase\t{name}\na\tb\tc\t\na\tb\tc\t1\na\tb\tc\t0.5\n",
+                f"line 4: {name} 0.5 of a pair that has 1.0 in line 3; correct",
+            )
+            for name in ("forward_nll", "backward_nll", "paraphrase_score")
+        ),
         ("id\treference\tparaphrase\tforward_nll\na\tb\tc\tx\n", "line 2: forward_nll: 'x'"),
         ("id\treference\tparaphrase\na\tb\rb\tc\n", "a has a text with a tab or a line feed"),
     ],

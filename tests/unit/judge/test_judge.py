@@ -80,6 +80,16 @@ def test_what_is_no_judge_is_refused(tmp_path):
         (tmp_path / "judge.json").write_text(json.dumps({**JUDGE.content, **wrong}))
         with pytest.raises(InputError, match=rf"is no judge \(its {next(iter(wrong))}"):
             Judge.load(tmp_path)
+    content = JUDGE.content
+    fitted = {**content["sets"][0], "shift": [0]}
+    for wrong, key, known in (
+        ({"band": [8]}, "band", "bands"),
+        ({"sets": [fitted]}, "shift", "shifts"),
+    ):
+        (tmp_path / "judge.json").write_text(json.dumps({**content, **wrong}))
+        told = rf"is no judge \(unknown key '{key}'; did you mean '{known}'\?\)"
+        with pytest.raises(InputError, match=told):
+            Judge.load(tmp_path)
     whole = json.dumps(JUDGE.content)
     (tmp_path / "judge.json").write_text(whole.replace('"format"', '"language": "de", "format"'))
     with pytest.raises(InputError, match=r"judge\.json is no judge \(key 'language' .* twice"):

@@ -1,6 +1,7 @@
 """Aggregates of people's ratings: ParaBank's Tables 4 and 5, and who is left out."""
 
 import json
+import re
 
 import pytest
 
@@ -246,6 +247,18 @@ def test_a_faulty_row_is_named(tmp_path, rows, message):
 def test_a_faulty_header_is_named(tmp_path, columns, message):
     with pytest.raises(InputError, match=message):
         read_ratings(write(tmp_path / "ratings.tsv", [], columns))
+
+
+def test_who_rates_a_paraphrase_again_counts_again_with_a_warning(tmp_path, capsys):
+    control = row(systems="0", text="r")
+    once = [row(), row("v"), row(text="b"), row(ref="r2"), control, control]
+    assert len(read_ratings(write(tmp_path / "ratings.tsv", once))) == 6
+    assert capsys.readouterr().err == ""
+    again = [row(score=10), *once[1:], row(score=30), row("v")]
+    by_system = ratings.aggregate(read_ratings(write(tmp_path / "ratings.tsv", again)))
+    said = r"warning: .*ratings\.tsv: 2 ratings are of .* same person .* line 8 after line 2; each"
+    assert re.match(said, capsys.readouterr().err)
+    assert by_system["1"]["pairs"] == 3
 
 
 def test_a_file_of_controls_alone_is_refused(tmp_path):

@@ -292,10 +292,12 @@ def of_file(path: Path, per_bin: int | None, seed: int) -> Material:
         seed: of the draw.
 
     Raises:
-        InputError: the file can't be read, a column or a value is missing or wrong.
+        InputError: the file can't be read, a column or a value is missing or wrong, or lines of a
+            pair have different numbers.
     """
     required = [*REQUIRED, *(["paraphrase_score"] if per_bin is not None else [])]
     pairs, known = [], dict[str, tuple[Reference, int]]()
+    told: dict[tuple[str, str, str], tuple[float, int]] = {}
     for number, row in tsv.read_rows(path, required, OPTIONAL):
         try:
             reference, item = _pair(row)
@@ -308,6 +310,17 @@ def of_file(path: Path, per_bin: int | None, seed: int) -> Material:
                 f"{path}, line {number}: the {what} of {reference.id} is another one than in "
                 f"line {first}; an id stands for one reference and its source"
             )
+        for name in OPTIONAL[2:]:
+            value = getattr(item, name)
+            if value is None:
+                continue
+            key = (item.reference, item.paraphrase, name)
+            earlier, first = told.setdefault(key, (value, number))
+            if earlier != value:
+                raise InputError(
+                    f"{path}, line {number}: {name} {value} of a pair that has {earlier} in "
+                    f"line {first}; correct one of them"
+                )
         pairs.append((reference, item))
     distinct = _found(pairs).values()
     return _material(distinct if per_bin is None else _by_bin(distinct, per_bin, seed), str(path))

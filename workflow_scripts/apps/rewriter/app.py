@@ -295,6 +295,8 @@ class Service:
         file = self._file(http)
         if file.state == "running":
             raise HTTPException(409, "the file is still at work; ask later, or cancel it")
+        if not file.stored:
+            raise HTTPException(507, file.error)
         return FileResponse(
             file.results, media_type="application/jsonl", filename="paraphrases.jsonl"
         )

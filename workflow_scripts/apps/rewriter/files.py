@@ -3,6 +3,7 @@
 import asyncio
 import json
 import secrets
+import sys
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
@@ -24,7 +25,8 @@ class TooManyFilesError(Exception):
 class File:
     """A file at work: its requests by line, and how far it is.
 
-    `state`: running, done, cancelled or failed; `finished`: when it ended, of `time.monotonic`.
+    `state`: running, done, cancelled or failed; `finished`: when it ended, of `time.monotonic`;
+    `stored`: whether there are results; a full disk takes none.
     """
 
     identity: str
@@ -35,6 +37,7 @@ class File:
     without: int = 0
     state: str = "running"
     error: str | None = None
+    stored: bool = True
     finished: float | None = None
     task: "asyncio.Task[None] | None" = field(default=None, repr=False)
 
@@ -123,6 +126,12 @@ class Files:
             file.state = "done"
         except asyncio.CancelledError:
             file.state = "cancelled"
+        except OSError as error:
+            print(f"{file.results}: {error.strerror}", file=sys.stderr)
+            file.state, file.stored = "failed", False
+            file.error = f"the results can't be stored: {error.strerror}; send the file again later"
+            # Half of them would look whole, and keep a full disk full.
+            file.results.unlink(missing_ok=True)
         except Exception as error:
             file.state, file.error = "failed", f"the search failed: {type(error).__name__}"
         finally:

@@ -166,6 +166,7 @@ def document(limits: dict[str, int]) -> dict[str, Any]:
                         },
                         "404": _json("There is no such file.", "Error"),
                         "409": _json("It is still at work.", "Error"),
+                        "507": _json("The results can't be stored.", "Error"),
                     },
                 },
             },

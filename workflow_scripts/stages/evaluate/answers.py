@@ -35,17 +35,26 @@ def key(sentence: str) -> str:
 def read_answers(path: Path) -> dict[str, Answers]:
     """Return the right answers of each prompt, from lines of prompt, answer and weight.
 
-    Of answers of a prompt that are compared as equal, the last one's weight counts, as in the
-    scorer of the shared task.
+    Of answers of a prompt that are written differently and compared as equal, the last one's weight
+    counts, as in the scorer of the shared task.
 
     Raises:
-        InputError: there is no line, or one is not as it should be; the message has its number.
+        InputError: there is no line, one is not as it should be, or an answer has two weights; the
+            message has its number.
     """
     by_prompt: dict[str, Answers] = {}
+    written: dict[tuple[str, str], tuple[float, int]] = {}
     for number, (prompt, answer, weight) in _rows(path, ("prompt", "answer", "weight")):
         if not key(answer):
             raise InputError(f"{path}, line {number}: the answer is empty but for punctuation")
-        by_prompt.setdefault(prompt, {})[key(answer)] = _weight(weight, f"{path}, line {number}")
+        value = _weight(weight, f"{path}, line {number}")
+        earlier, first = written.setdefault((prompt, answer), (value, number))
+        if earlier != value:
+            raise InputError(
+                f"{path}, line {number}: weight {value} of an answer that has {earlier} in line "
+                f"{first}; correct one of them"
+            )
+        by_prompt.setdefault(prompt, {})[key(answer)] = value
     if not by_prompt:
         raise InputError(f"{path} has no line; it needs prompt, answer and weight in each")
     return by_prompt

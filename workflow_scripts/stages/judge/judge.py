@@ -18,6 +18,7 @@ from scipy.special import expit
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.json_text import parse_json
+from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.plan.catalogues.pair_features import NEEDS
 from workflow_scripts.stages.judge.known_pairs import Numbers
 
@@ -26,6 +27,8 @@ DEFAULT = "default"
 # It ships with Paraloom.
 SHIPPED = Path(__file__).with_name("default.json")
 FORMAT = 1
+_KEYS = ["format", "language", "features", "bands", "ranges", "sets", "about"]
+_SET_KEYS = ["weights", "intercept", "slope", "shifts"]
 _DECIMALS = 6
 # No product of such numbers with a feature is infinite.
 _GREATEST = 1e100
@@ -107,11 +110,14 @@ class Judge:
 
         Raises:
             KeyError: something is missing.
-            ValueError: it is of another format, or a value is none that a judge has.
+            ValueError: it is of another format, has an unknown key, or a value that no judge has.
             TypeError, AttributeError: a value is of another type.
         """
         if type(content["format"]) is not int or content["format"] != FORMAT:
             raise ValueError(f"its format is {content['format']}, and {FORMAT} is known")
+        for block, known in ((content, _KEYS), *((each, _SET_KEYS) for each in content["sets"])):
+            if unknown := sorted(block.keys() - known):
+                raise ValueError(f"unknown key '{unknown[0]}'{suggestion(unknown[0], known)}")
         sets = tuple(
             Coefficients(
                 {name: _weight(weight) for name, weight in fitted["weights"].items()},

@@ -4,6 +4,7 @@ A file is UTF-8 with a header, tab separated, without quotes. A row is one perso
 paraphrase of one reference. docs/annotate.md has the columns; others may stand beside them.
 """
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,6 +75,9 @@ class Pair(NamedTuple):
 def read_ratings(path: Path) -> list[Rating]:
     """Return the ratings of a file, in its order.
 
+    Where people rated a paraphrase again, each rating counts, as in ParaBank's tables; that is told
+    on standard error.
+
     Raises:
         InputError: the file can't be read, lacks a column or has no rating; a row has another
             number of fields than the header, a value that is none of its column's, or another
@@ -88,6 +92,8 @@ def read_ratings(path: Path) -> list[Rating]:
 def _ratings(path: Path) -> Iterator[Rating]:
     required = [name for name in COLUMNS if name != OPTIONAL]
     lengths: dict[str, tuple[str, int]] = {}
+    lines: dict[tuple[str, str, str], int] = {}
+    again: list[tuple[int, int]] = []
     for number, row in read_rows(path, required, (OPTIONAL, *OWN_COLUMNS)):
         try:
             rating = _rating(row)
@@ -99,7 +105,18 @@ def _ratings(path: Path) -> Iterator[Rating]:
                 f"{path}, line {number}: ref_len {rating.length} of reference "
                 f"{rating.reference}, which has {length} in line {first}; correct one of them"
             )
+        if not rating.control:  # a reference is a control on several pages
+            rated = (rating.annotator, rating.reference, rating.paraphrase)
+            if (before := lines.setdefault(rated, number)) != number:
+                again.append((before, number))
         yield rating
+    if again:
+        before, number = again[0]
+        print(
+            f"warning: {path}: {len(again)} ratings are of a paraphrase that the same person had "
+            f"rated, as line {number} after line {before}; each counts: take out what shall not",
+            file=sys.stderr,
+        )
 
 
 def _rating(row: dict[str, str]) -> Rating:

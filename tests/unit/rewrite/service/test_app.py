@@ -1,9 +1,11 @@
 """The pages and the API: answers, bounds, foreign hosts and pages, hostile texts."""
 
 import asyncio
+import html
 import json
 import re
 import socket
+import tempfile
 import threading
 import time
 
@@ -12,6 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
+from tests.e2e.faults import disk
 from tests.unit.pages import Reader
 from workflow_scripts.apps.rewriter.app import Limits, Service, application
 from workflow_scripts.apps.rewriter.differences import Change, differences
@@ -396,6 +399,34 @@ def test_a_file_is_cancelled(held):
         finally:
             held.may.set()
     assert sum(map(len, held.batches)) < 40  # of the first file; the rest was never searched
+
+
+@pytest.mark.skipif(disk.obstacle() is not None, reason=str(disk.obstacle()))
+def test_a_full_disk_is_told_and_no_half_file_stays(held, tmp_path, monkeypatch, capsys):
+    (tmp_path / "small").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "small"))
+    held.text = "word " * 2000
+    held.may.set()
+    body, headers = "a\n" * 40, {"content-type": "text/plain"}
+    with disk.small_disk(tmp_path / "small") as small, client(held) as web:
+        small.free(64)
+        file = ended(web, web.post("/api/batch", content=body, headers=headers).json()["id"])
+        assert file["state"] == "failed"
+        assert 0 < file["done"] < 40
+        said = "the results can't be stored: No space left on device; send the file again later"
+        assert file["error"] == said
+        results = web.get(f"/api/batch/{file['id']}/results")
+        assert (results.status_code, results.json()) == (507, {"error": said})
+        page = web.get(f"/batch/{file['id']}").text
+        whole(page)
+        assert said in html.unescape(page)
+        assert "Download" not in page
+        assert list((tmp_path / "small").rglob("*.jsonl")) == []
+        small.free(disk.ENOUGH)
+        file = ended(web, web.post("/api/batch", content=body, headers=headers).json()["id"])
+        assert (file["state"], file["done"]) == ("done", 40)
+        assert len(web.get(f"/api/batch/{file['id']}/results").text.splitlines()) == 40
+    assert ".jsonl: No space left on device" in capsys.readouterr().err
 
 
 def test_too_long_and_too_many_are_told(held):

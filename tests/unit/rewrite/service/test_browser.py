@@ -6,16 +6,13 @@ Debian's Chromium (apt-get install chromium), driven by playwright; without it t
 import re
 import signal
 import socket
-import subprocess
-import sys
 import threading
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from tests.unit.browser import launched, opened
+from tests.unit.browser import opened, started
 
 pytestmark = pytest.mark.slow
 
@@ -64,11 +61,6 @@ SMALL = """() => [...document.querySelectorAll(
   .filter((each) => each.checkVisibility())
   .map((each) => [each.outerHTML, each.getBoundingClientRect().height])
   .filter(([, height]) => height < 24)"""
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    yield from launched()
 
 
 def results(page):
@@ -391,22 +383,12 @@ def test_markup_that_a_rewriter_writes_is_text(chromium, serve, held):
         assert page.evaluate("navigator.clipboard.readText()") == text
 
 
-def started(folder, port):
-    """Start the service in a process of its own; return it and its port."""
-    command = [sys.executable, "-m", "workflow_scripts.rewrite.serve", "--model", str(folder)]
-    command += ["--language", "en", "--no-meaning", "--threads", "1", "--port", str(port)]
-    root = Path(__file__).resolve().parents[4]
-    service = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True)
-    for said in service.stdout:
-        if found := re.search(r"127\.0\.0\.1:(\d+)", said):
-            return service, int(found[1])
-    raise AssertionError("the service told no address")
-
-
 def test_a_service_that_is_killed_while_it_answers_and_started_again(chromium, folder, tmp_path):
     path = tmp_path / "sentences.txt"
     path.write_text(f"{SENTENCE}\n" * 5000, encoding="utf-8")
-    service, port = started(folder, 0)
+    options = ("--language", "en", "--no-meaning", "--threads", 1)
+    serve = ("rewrite.serve", "--model", folder, *options)
+    service, port = started(*serve, "--port", 0)
     context = chromium.new_context()
     page, watching = context.new_page(), context.new_page()
     try:
@@ -422,7 +404,7 @@ def test_a_service_that_is_killed_while_it_answers_and_started_again(chromium, f
         service.kill()
         service.wait()
         shown(page, "#results", "The service can't be reached; try again later.")
-        service, _ = started(folder, port)
+        service, _ = started(*serve, "--port", port)
         page.click("button.main")
         assert len(results(page)) == 5
         # The file is gone, and who waits for it is told.
