@@ -10,7 +10,7 @@ import tarfile
 import zipfile
 
 import zstandard
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.fuzz.cases import damaged, damages, file, fuzz, lines_of, outcome
@@ -159,6 +159,7 @@ def test_tar(tmp_path_factory, members, form, pack, inner, outer):
     ),
     damages,
 )
+@example([("a", b"", "file")] * 3, zipfile.ZIP_STORED, [("zero", 843751, 18)])
 def test_zip(tmp_path_factory, members, method, many):
     whole = zipped(members, method)
     texts = read(tmp_path_factory.getbasetemp(), damaged(whole, many), ".zip", from_zip)

@@ -9,7 +9,7 @@ import zlib
 
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.fuzz.cases import damaged, damages, file, fuzz, lines_of, outcome, texts
@@ -51,6 +51,7 @@ def test_packed_lines(suffix, tmp_path):
         st.sampled_from([0, 0, 0, 1, 4, 512]),
         damages,
     )
+    @example([(b"", 1)], 0, [("flip", 384616, 0)])
     def check(parts, padding, many):
         streams = [PACK[suffix](text * times) for text, times in parts]
         whole = b"".join(streams) + bytes(padding)

@@ -114,6 +114,18 @@ def test_zstandard_frames_of_all_kinds(options):
     assert read(packed + skippable + packed + skippable, ".zst") == text * 2
 
 
+@pytest.mark.parametrize(
+    ("head", "problem"),
+    [
+        (b"\x20\x01", "it has 0 bytes, and says 1"),  # one segment, the size of its content
+        (b"\x00\xf8", "its window is wider than any"),
+    ],
+)
+def test_head_of_a_zstandard_frame_that_can_not_be_is_named(head, problem):
+    with pytest.raises(PackedError, match=problem):
+        read(b"\x28\xb5\x2f\xfd" + head + b"\x01\x00\x00", ".zst")  # an empty last block
+
+
 def test_zstandard_frame_of_a_dictionary_is_named():
     # One segment, an id of one byte, a size of one byte, one raw block.
     packed = b"\x28\xb5\x2f\xfd\x21\x07\x01" + b"\x09\x00\x00a"

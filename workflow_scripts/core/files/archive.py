@@ -212,7 +212,8 @@ def _tar_members(archive: Path, size: int, changed: int) -> dict[str, tarfile.Ta
 
 def _is_file(member: zipfile.ZipInfo) -> bool:
     kind = stat.S_IFMT(member.external_attr >> 16) if member.create_system == _UNIX else 0
-    return not member.is_dir() and kind in (0, stat.S_IFREG)
+    # A damaged list may have a member without a name, for which `is_dir` has no answer.
+    return bool(member.filename) and not member.is_dir() and kind in (0, stat.S_IFREG)
 
 
 def _zip_members(opened: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:

@@ -24,6 +24,7 @@ _CHUNK_BYTES = 1 << 18
 _BUFFER_BYTES = 1 << 20
 # What `zstd --long=31` makes, the widest there is.
 _WIDEST_WINDOW = 1 << 31
+_TOO_WIDE = "its window is wider than any that zstd makes"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ZSTD_HEADER_START = 5
 _ZSTD_RLE = 1
@@ -246,19 +247,29 @@ def _frame(source: _Source) -> Iterator[bytes]:
     """Yield the blocks of a frame whose magic number was read (RFC 8878, section 3.1.1)."""
     head = _ZSTD_MAGIC + source.exactly(_ZSTD_HEADER_START - len(_ZSTD_MAGIC))
     head += source.exactly(zstandard.frame_header_size(head) - len(head))
-    parameters = zstandard.get_frame_parameters(head)
+    try:
+        parameters = zstandard.get_frame_parameters(head)
+    except zstandard.ZstdError as error:  # which speaks of memory, though it takes none
+        if "memory" not in str(error).lower():
+            raise
+        raise PackedError(_TOO_WIDE) from error
     if parameters.dict_id:
         raise PackedError("it was packed with a dictionary, which can't be had")
     if parameters.window_size > _WIDEST_WINDOW:
-        raise PackedError("its window is wider than any that zstd makes")
+        raise PackedError(_TOO_WIDE)
     frame = zstandard.ZstdDecompressor(max_window_size=_WIDEST_WINDOW).decompressobj()
     yield frame.decompress(head)
-    last = False
+    last, done = False, 0
     while not last:
         block = source.exactly(3)
         number = int.from_bytes(block, "little")
         last, kind, size = bool(number & 1), number >> 1 & 3, number >> 3
-        yield frame.decompress(block + source.exactly(1 if kind == _ZSTD_RLE else size))
+        content = frame.decompress(block + source.exactly(1 if kind == _ZSTD_RLE else size))
+        done += len(content)
+        yield content
+    # The library looks at this where it unpacks a frame at once only.
+    if parameters.content_size not in (done, zstandard.CONTENTSIZE_UNKNOWN):
+        raise PackedError(f"it has {done} bytes, and says {parameters.content_size}")
     if parameters.has_checksum:
         yield frame.decompress(source.exactly(4))
     if not frame.eof:
