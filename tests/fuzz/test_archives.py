@@ -87,7 +87,7 @@ def from_zip(content):
             name = posixpath.normpath(member.filename)
             found.pop(name, None)
             mode = member.external_attr >> 16 if member.create_system == 3 else 0
-            if not member.is_dir() and stat.S_IFMT(mode) in (0, stat.S_IFREG):
+            if member.filename and not member.is_dir() and stat.S_IFMT(mode) in (0, stat.S_IFREG):
                 found[name] = member
         return {name: content_of(archive, member) for name, member in found.items()}
 
