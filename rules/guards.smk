@@ -81,9 +81,6 @@ def finished():
     for stage in LAYOUT.stages:
         made_by = [rule for name, rule in own.items() if name.startswith(f"{stage.name}_")]
         target = own.get(stage.name)
-        if target is not None and (target in dag.targetrules or target.name in dag.untilrules):
-            if not any(unit[0] == stage.name for unit in LAYOUT.units()):
-                refuse(f"{stage.name}: this configuration has nothing for this stage to make")
         if target in dag.forcerules:
             dag.forcerules.update(made_by)
         for named in (dag.omitrules, dag.untilrules):
