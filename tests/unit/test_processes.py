@@ -4,7 +4,7 @@ import time
 import psutil
 import pytest
 
-from tests.processes import none_left
+from tests.processes import MARK, none_left
 
 pytestmark = pytest.mark.slow
 
@@ -17,8 +17,10 @@ def test_process_that_left_its_group_and_its_parent_is_found_and_killed():
             text=True,
             check=True,
         )
-        # Until bash's child is what it is to become: in between it has no environment.
-        while psutil.Process(int(started.stdout)).name() != "sleep":
+        # Until bash's child is what it is to become. A process gets its name a moment before its
+        # environment, and is not found in between.
+        child = psutil.Process(int(started.stdout))
+        while child.name() != "sleep" or MARK not in child.environ():
             time.sleep(0.01)
     pid = int(started.stdout)
     assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
