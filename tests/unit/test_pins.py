@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "requirements"
 LOCKED = ("pip", "lock", "sockeye", "language", "students", "encoder", "bench")
 # What `make lock` makes lock.txt of, besides torch-needs.in.
-INPUTS = ("stages", "dev", "docs")
+INPUTS = ("base", "all", "dev", "docs")
 PINNED = re.compile(
     r"[a-z0-9][a-z0-9-]*==[0-9][\w.]*(?: ; .+)?(?: \\\n    --hash=sha256:[0-9a-f]{64})+"
 )

@@ -52,11 +52,6 @@ def resolve(files: list[Path], settings: list[str]) -> Config:
         InputError: a file is missing, not YAML or too large for what it stands for, or a setting
             is no `key=value`.
     """
-    if not DEFAULTS.is_file():
-        raise InputError(
-            f"{DEFAULTS} is not there: the package has the modules alone; clone the repository of "
-            "Paraloom and give the command there"
-        )
     config: Config = {}
     for path in [DEFAULTS, *files]:
         update_config(config, _load(path))
