@@ -1,0 +1,1 @@
+"""Paraloom: paraphrases of any sentence, and corpora of them."""
