@@ -14,6 +14,8 @@ model and no torch.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import paraloom.place  # noqa: F401  (the modules of the stages are found by it)
+
 if TYPE_CHECKING:
     from paraloom.answers import Paraphrase, Paraphrases, Translation, Translations
     from paraloom.paraphraser import Paraphraser

@@ -1,6 +1,6 @@
 """Serve a page on which people paraphrase sentences, and an API for programs.
 
-python -m workflow_scripts.rewrite.serve --run NAME
+paraloom serve --run NAME
 
 See docs/rewriter-service.md.
 """
@@ -55,9 +55,7 @@ def print_answer(answer: Answer) -> None:
 
 def main(argv: list[str] | None = None) -> None:
     """Serve a page on which people paraphrase sentences, and an API for programs."""
-    parser = CommandParser(
-        prog="python -m workflow_scripts.rewrite.serve", description=main.__doc__
-    )
+    parser = CommandParser(prog="paraloom serve", description=main.__doc__)
     add = parser.add_argument
     add_options(parser)
     add("--host", default=LOOPBACK[0], help=f"address to serve at ({LOOPBACK[0]})")

@@ -1,6 +1,6 @@
 """Paraphrase sentences, with words to avoid and words to use.
 
-python -m workflow_scripts.rewrite.paraphrase --run NAME --avoid WORD --use WORD < sentences
+paraloom rewriter paraphrase --run NAME --avoid WORD --use WORD < sentences
 
 See docs/rewriter-service.md.
 """
@@ -97,9 +97,7 @@ def as_text(answer: Answer, several: bool) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Paraphrase sentences, with words to avoid and words to use."""
-    parser = CommandParser(
-        prog="python -m workflow_scripts.rewrite.paraphrase", description=main.__doc__
-    )
+    parser = CommandParser(description=main.__doc__)
     add = parser.add_argument
     add_options(parser)
     add("--input", type=Path, default=Path("-"), help="file of sentences; - is stdin (default)")
