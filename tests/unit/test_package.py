@@ -7,6 +7,7 @@ import sys
 import tomllib
 import zipfile
 from email.parser import Parser
+from glob import glob
 from pathlib import Path
 
 import pytest
@@ -58,8 +59,10 @@ def test_it_has_every_file_of_the_workflow_and_nothing_else(wheel):
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     known = set()
     for name, place in PLACES.items():
-        files = [path for path in (ROOT / name, *(ROOT / name).rglob("*")) if path.is_file()]
-        known |= {place + path.as_posix().removeprefix(f"{ROOT}/{name}") for path in files}
+        # glob follows links to folders, as profiles/default is one.
+        paths = glob(f"{ROOT / name}/**", recursive=True) or [f"{ROOT / name}"]
+        files = [path for path in paths if Path(path).is_file()]
+        known |= {place + path.removeprefix(f"{ROOT / name}") for path in files}
     assert names == {name for name in known if "__pycache__" not in name}
 
 
