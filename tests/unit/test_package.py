@@ -61,7 +61,7 @@ def test_it_has_every_file_of_the_workflow_and_nothing_else(wheel):
     for name, place in PLACES.items():
         # glob follows links to folders, as profiles/default is one.
         folder = (ROOT / name).is_dir()
-        paths = glob(f"{ROOT / name}/**", recursive=True) if folder else [str(ROOT / name)]
+        paths = glob(f"{ROOT / name}/**", recursive=True) if folder else [f"{ROOT / name}"]  # noqa: PTH207
         files = [path for path in paths if Path(path).is_file()]
         known |= {place + path.removeprefix(f"{ROOT / name}") for path in files}
     assert names == {name for name in known if "__pycache__" not in name}
