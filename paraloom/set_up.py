@@ -33,7 +33,7 @@ PARTS = {
     "students": Part(
         "students.txt",
         "two translation models, Portuguese and English: the demo and Paraphraser('en')",
-        "name other models (docs/models.md), or train some (recipes/testbed.yaml)",
+        "name other models (docs/models.md); make testbed needs none, it trains its own",
     ),
     "encoder": Part(
         "encoder.txt",
