@@ -69,3 +69,27 @@ rule corpus_import:
         "../envs/text.yaml"
     shell:
         run()
+
+
+# One job: the shard of a pair is known only with its source.
+rule corpus_pair:
+    input:
+        unpack(reads("corpus", "pair")),
+    output:
+        shards=expand("<results>/corpus/{{written}}/{{version}}/{shard}.parquet", shard=EARLY),
+        records=expand("<results>/corpus/{{written}}/{{version}}/{shard}.json", shard=EARLY),
+        rejected="<results>/corpus/{written}/{version}/rejected.tsv.zst",
+        rejected_record="<results>/corpus/{written}/{version}/rejected.tsv.json",
+    params:
+        command=command("corpus", "pair"),
+    log:
+        "<results>/logs/corpus/{written}/{version}.log",
+    benchmark:
+        "<results>/benchmarks/corpus/{written}/{version}.tsv"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(120),
+    conda:
+        "../envs/text.yaml"
+    shell:
+        run()

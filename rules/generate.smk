@@ -3,6 +3,32 @@ rule generate:
         stage_target("generate"),
 
 
+# The sources of a corpus that is text alone, before the bitext is there.
+rule generate_sources:
+    input:
+        unpack(reads("generate", "sources")),
+    output:
+        sources="<results>/generate/{sources}/{version}/{shard}.parquet",
+        record="<results>/generate/{sources}/{version}/{shard}.json",
+    params:
+        command=command("generate", "sources"),
+    log:
+        "<results>/logs/generate/{sources}/{version}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/generate/{sources}/{version}/{shard}.tsv"
+    threads: COMPUTE["search_threads"]
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(1440),
+        device=COMPUTE["device"],
+        batch_rows=COMPUTE["batch_rows"],
+        batch_tokens=COMPUTE["batch_tokens"],
+    conda:
+        "../envs/nmt.yaml"
+    shell:
+        run("device", "batch_rows", "batch_tokens", "threads")
+
+
 rule generate_sample:
     input:
         unpack(reads("generate", "sample")),

@@ -70,12 +70,15 @@ def workplace(finished, tmp_path_factory) -> Pipeline:
 # What the micro run does without, and tests of its own try: downloads, the filter of the bitext,
 # finished models, variants, constraints by IDF, trees, columns that an embedding computes or that
 # are features, judges, right answers, merges of other runs, systems that a rewriter writes,
-# rewriters with templates, those that go on from a model, lexicons, transfer tasks, and encoders.
+# rewriters with templates, those that go on from a model, lexicons, transfer tasks, encoders, and
+# written sources.
 APART = (
     "corpus_download",
     "corpus_hub",
+    "corpus_pair",
     "train_take_over",
     "dual_filter",
+    "generate_sources",
     "generate_idf",
     "syntax",
 )

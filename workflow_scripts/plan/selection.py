@@ -17,15 +17,21 @@ from workflow_scripts.plan.catalogues.merges import only_merges
 from workflow_scripts.plan.catalogues.model_blocks import UNKNOWN, as_trained_here
 from workflow_scripts.plan.catalogues.pair_features import KNOWN_WORDS, REFERENCE_NLLS, needs
 from workflow_scripts.plan.catalogues.rewriters import model_name, rewriters
+from workflow_scripts.plan.catalogues.written_sources import main_role
 from workflow_scripts.plan.config import FILTER_ROLES, MAIN_ROLES, Config
 
 # A stage, or one instance of it: a corpus, a role of a model, a system ...
 Unit = tuple[str, str | None]
 
 
+def role_model_name(config: Config, role: str) -> str:
+    """Return the entry of `models` that a role takes."""
+    return config["train"]["models"][main_role(role)]
+
+
 def role_model(config: Config, role: str) -> dict[str, Any]:
     """Return the block of `models` that a role takes."""
-    return config["models"][config["train"]["models"][role]]
+    return config["models"][role_model_name(config, role)]
 
 
 def taken_over(config: Config, role: str) -> bool:

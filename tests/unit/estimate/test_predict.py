@@ -152,6 +152,39 @@ def test_where_nothing_is_trained_no_text_is_cut_and_without_a_test_nothing_is_m
         assert found["train", role].cpu == STARTS["text"] + STARTS["text"]
 
 
+def test_sources_are_searched_by_one_model_and_scored_by_the_other(config, tmp_path):
+    (tmp_path / "mine.en").write_text("A sentence.\n", encoding="utf-8")
+    package = {"package": "x", "version": "1", "path": "y"}
+    config["models"] |= {"one": package, "other": package}
+    config["train"] |= {"dev": None, "test": None}
+    config["train"]["models"] |= {"forward": "one", "backward": "other"}
+    config["corpora"]["mine"] = {"text": str(tmp_path / "mine.en")}
+    config["run"]["corpora"] = ["mine"]
+    config["generate"] |= {"corpora": None, "limit": 100}
+    for column in config["columns"].values():
+        if "language_model" in column:
+            column["language_model"]["corpora"] = None
+
+    def cost(search):
+        config["corpora"]["mine"]["search"] = search
+        layout = run_layout(config)
+        networks = {"forward": FORWARD, "backward": BACKWARD}
+        speeds = Speeds(TEXT, networks, STARTS)
+        found = {
+            each.unit: each for each in Predictor(layout, {"mine": 2000}, speeds, False).costs()
+        }
+        assert list(found) == layout.units()
+        assert found["train", "writer_backward"].size == 4 * BACKWARD.parameters
+        shards = layout.shards("generate", "mine-sources")
+        starts = shards * STARTS["network"] + STARTS["text"]
+        return found["generate", "mine-sources"].cpu - starts
+
+    beam = cost({"method": "beam", "beam_size": 5})
+    assert beam == pytest.approx(2000 * (5 * 10 * BACKWARD.searched + 12 * FORWARD.scored))
+    samples = cost({"method": "sample", "k": 10, "samples": 3})
+    assert samples == pytest.approx(2000 * 3 * (10 * BACKWARD.sampled + 12 * FORWARD.scored))
+
+
 def test_networks_go_to_the_gpu_and_text_stays(config):
     on_cpu, on_gpu = costs(config), costs(config, on_gpu=True)
     for unit, cost in on_gpu.items():

@@ -67,6 +67,26 @@ def test_with_text_models_of_finished_models_nothing_is_trained_or_cut(config, t
     assert speed.pieces["reference"] == pytest.approx(speed.characters + 1, rel=0.1)  # letters
 
 
+def test_text_alone_is_measured_with_a_stand_in_for_its_sources(config, tmp_path):
+    own = {side: tmp_path / f"{side}.model" for side in ("source", "reference")}
+    for path in own.values():
+        sentence_model(path, "reference")
+    package = {"package": "x", "version": "1", "path": "y"}
+    config["models"] |= {"one": package}
+    config["train"] |= {"corpora": None, "dev": None, "test": None}
+    config["train"]["models"] |= {"forward": "one", "backward": "one"}
+    config["corpora"]["mine"] = {"text": "held_out.en"}
+    config["run"] |= {"corpora": ["mine"], "training_sets": [], "embeddings": [], "rewriters": []}
+    config["generate"] |= {"limit": None}
+    for column in config["columns"].values():
+        if "language_model" in column:
+            column["language_model"]["corpora"] = None
+    layout = run_layout(config)
+    assert text_speed.count_lines(layout, {}) == {"mine": 24}
+    speed = text_speed.measure(layout, own)
+    assert speed.pieces["source"] == pytest.approx(speed.pieces["reference"], rel=0.1)
+
+
 def test_segmenter_is_made_smaller_where_the_sample_is(config):
     config["subword"]["vocab_size"] = {"source": 20000, "reference": 20000}
     assert text_speed.measure(run_layout(config)).trained > 0

@@ -38,7 +38,8 @@ def run(tmp_path, monkeypatch):
     write_release(folder, "many", {each: [(f"One of {each}.", 1.25), (LONG, 2.5)] for each in even})
     write_release(folder, "best", {"c:3": [("The best of c:3.", None)]})
     systems = {"many": {"select": {"method": "nbest"}}, "best": {"select": {"method": "best"}}}
-    config = {"results": "results", "run": {"systems": list(systems)}, "systems": systems}
+    config = {"results": "results", "run": {"corpora": [], "systems": list(systems)}}
+    config |= {"corpora": {}, "systems": systems}
     (folder / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
     write_json(folder / "release" / "manifest.json", {})
     return folder

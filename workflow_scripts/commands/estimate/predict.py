@@ -7,7 +7,7 @@ out, no training stops early, no candidate is pruned.
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workflow_scripts.plan import selection
-from workflow_scripts.plan.catalogues import judges
+from workflow_scripts.plan.catalogues import judges, written_sources
 from workflow_scripts.plan.catalogues.model_blocks import finished
 from workflow_scripts.plan.catalogues.pair_features import ENCODER
 from workflow_scripts.plan.catalogues.rewriters import (
@@ -18,7 +18,8 @@ from workflow_scripts.plan.catalogues.rewriters import (
     rewriter_of,
     sources_behind,
 )
-from workflow_scripts.plan.config import FILTER_ROLES
+from workflow_scripts.plan.catalogues.written_sources import SOURCES, WRITER_ROLES, main_role
+from workflow_scripts.plan.config import FILTER_ROLES, MAIN_ROLES
 from workflow_scripts.plan.layout import Layout
 from workflow_scripts.plan.schema import filled
 from workflow_scripts.plan.selection import Unit
@@ -86,6 +87,13 @@ class Speeds(NamedTuple):
 def rewriter_role(name: str) -> str:
     """Return what the speed of a rewriter's model goes by, beside the roles of other models."""
     return f"rewriter {name}"
+
+
+def _searched(search: dict[str, Any], speed: "Speed") -> float:
+    """Return the seconds that a search takes for each token of an output."""
+    if search["method"] == "sample":
+        return search["samples"] * speed.sampled
+    return search["beam_size"] * speed.searched
 
 
 class Cost(NamedTuple):
@@ -175,7 +183,8 @@ class Predictor:
 
     # Of each stage: CPU-seconds of text, seconds of networks, bytes.
 
-    def _of_corpus(self, name: str) -> tuple[float, float, float]:
+    def _of_corpus(self, instance: str) -> tuple[float, float, float]:
+        name, _ = name_and_part(instance)
         known = self._speeds.text.imported
         rate = known.get(name, sum(known.values()) / len(known))
         lines = self._lines[name]
@@ -203,8 +212,10 @@ class Predictor:
         return seconds, 0.0, segments * text.segment_bytes
 
     def _of_train(self, role: str) -> tuple[float, float, float]:
-        train, speed = self._config["train"], self._speeds.networks[role]
-        block = filled(self._config["models"][train["models"][role]], "model")
+        train, speed = self._config["train"], self._speeds.networks[main_role(role)]
+        block = filled(selection.role_model(self._config, role), "model")
+        if role in WRITER_ROLES:  # taken over, and not measured
+            return 0.0, 0.0, _FINISHED_BYTES * speed.parameters
         forward = role.removeprefix("filter_") == "forward"
         target = self._pieces["reference" if forward else "source"]
         test = self._lines.get(train["test"], 0) * _TEST_BEAM * target * speed.searched
@@ -292,18 +303,28 @@ class Predictor:
 
     def _of_generate(self, instance: str) -> tuple[float, float, float]:
         text, references = self._speeds.text, self.references()
+        name, part = name_and_part(instance)
+        if part == SOURCES:
+            return self._of_sources(name)
         if instance not in self._config["run"]["systems"]:  # references, or their IDF
             return self._pairs * text.cleaned, 0.0, references * text.pair_bytes
         search, written = self._search(instance), rewriter_of(self._config, instance)
         references = self._references_of(instance)
         role = rewriter_role(written["name"]) if written else "forward"
-        speed = self._speeds.networks[role]
-        rate = speed.sampled if search["method"] == "sample" else speed.searched
-        width = search["samples" if search["method"] == "sample" else "beam_size"]
-        rows = references * self._searches(instance) * width
-        seconds = rows * self._pieces["reference"] * rate
+        rate = _searched(search, self._speeds.networks[role])
+        seconds = references * self._searches(instance) * self._pieces["reference"] * rate
         size = references * self.candidates(instance) * text.characters * _CANDIDATE_BYTES
         return 0.0, seconds, size
+
+    def _of_sources(self, name: str) -> tuple[float, float, float]:
+        """Return what it costs to write the sources of a corpus, and to score them."""
+        search = written_sources.settings(self._config, name)["search"]
+        search = filled(search, search["method"])
+        sources = self._lines[name] * search["samples" if search["method"] == "sample" else "nbest"]
+        forward, backward = (self._speeds.networks[role] for role in MAIN_ROLES)
+        seconds = self._lines[name] * self._pieces["source"] * _searched(search, backward)
+        seconds += sources * self._pieces["reference"] * forward.scored
+        return 0.0, seconds, sources * self._speeds.text.pair_bytes
 
     def _distinct(self, system: str) -> float:
         return self._references_of(system) * self.candidates(system) * DISTINCT

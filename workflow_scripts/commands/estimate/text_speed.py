@@ -20,6 +20,7 @@ from workflow_scripts.core.files.parquet import count_rows, read_rows
 from workflow_scripts.core.files.rows import ScoredCandidate, ScoredRow, SegmentRow, Side
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.plan import selection
+from workflow_scripts.plan.catalogues.written_sources import TEXT, is_text
 from workflow_scripts.plan.layout import Layout
 from workflow_scripts.plan.schema import filled
 from workflow_scripts.stages.clean import shard as clean
@@ -60,8 +61,17 @@ class TextSpeed(NamedTuple):
 
 def lines_of(layout: Layout, corpus: str) -> Iterator[Any]:
     """Yield what the import of a corpus reads: pairs, and lines that are no pairs."""
-    config = layout.settings(("corpus", corpus))
+    block = layout.config["corpora"][corpus]
+    unit = f"{corpus}{TEXT}" if is_text(block) else corpus
+    config = layout.settings(("corpus", unit))
     return read_pairs(corpus, config["block"], config["max_line_bytes"], config["seed"])
+
+
+def _with_source(pair: Pair) -> Pair:
+    """Return a pair with a stand-in for a source that is to be written: its words, backwards."""
+    if pair.source:
+        return pair
+    return pair._replace(source=" ".join(reversed(pair.reference.split())))
 
 
 def is_here(layout: Layout, corpus: str) -> bool:
@@ -109,7 +119,11 @@ def _sample(layout: Layout) -> dict[str, list[Pair]]:
     if not here:
         raise InputError("no corpus of this run is here to calibrate on; download one of them")
     pairs = {
-        name: [row for row in islice(lines_of(layout, name), SAMPLE) if isinstance(row, Pair)]
+        name: [
+            _with_source(row)
+            for row in islice(lines_of(layout, name), SAMPLE)
+            if isinstance(row, Pair)
+        ]
         for name in here
     }
     return {name: rows for name, rows in pairs.items() if rows}

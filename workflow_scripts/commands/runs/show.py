@@ -14,7 +14,9 @@ import pyarrow.parquet as pq
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.seeding import fraction
-from workflow_scripts.plan.run.run_folders import read_config
+from workflow_scripts.plan.catalogues.written_sources import SOURCES, written_corpora
+from workflow_scripts.plan.run.run_folders import link_name, read_config
+from workflow_scripts.stages.corpus.report import written
 
 # Letters in a line, as many as a terminal has.
 WIDTH = 80
@@ -74,7 +76,22 @@ def show(run: Path, examples: int, seed: int) -> str:
     judged = [name for name in systems if _by_judge(blocks[name]["select"])]
     if judged:
         last += f" The order of {', '.join(judged)} is that of a judge."
-    return "\n\n".join([*entries, textwrap.fill(last, WIDTH)])
+    texts = [last, *(_written(run, name) for name in written_corpora(config))]
+    return "\n\n".join([*entries, *(textwrap.fill(text, WIDTH) for text in texts)])
+
+
+def _written(run: Path, corpus: str) -> str:
+    """Return what is to be known of a corpus whose sources a model wrote."""
+    folders = [
+        run / link_name("corpus", corpus),
+        run / link_name("generate", f"{corpus}{SOURCES}"),
+    ]
+    found = written(corpus, *folders)
+    why = ", ".join(f"{reason} {count:,}" for reason, count in found.reasons.items())
+    return (
+        f"{corpus} is no human bitext, its source: {found.source}. References written: "
+        f"{found.written:,}; left out: {found.left_out:,}{f' ({why})' if why else ''}."
+    )
 
 
 def _by_judge(select: dict[str, Any]) -> bool:

@@ -49,6 +49,27 @@ class ReferenceRow(PairRow):
     """A pair whose reference is paraphrased: `references`."""
 
 
+class WrittenSource(TypedDict):
+    """A source that the backward model wrote for a reference, and both NLLs.
+
+    `backward_nll`: of the source, given the reference; `forward_nll`: of the reference, given the
+    source, infinite where a model can't read one of them.
+    """
+
+    text: str
+    backward_nll: Float32
+    forward_nll: Float32
+
+
+class WrittenRow(TypedDict):
+    """A reference without a source of its own, and those that were written: `written`."""
+
+    id: str
+    reference: str
+    corpus: str
+    sources: list[WrittenSource]
+
+
 class DocumentFrequencyRow(TypedDict):
     """A word and the number of references that it stands in: `document_frequencies`."""
 
@@ -311,6 +332,7 @@ ROWS: dict[str, type] = {
     "pair_scores": PairScoreRow,
     "segments": SegmentRow,
     "references": ReferenceRow,
+    "written": WrittenRow,
     "document_frequencies": DocumentFrequencyRow,
     "candidates": CandidatesRow,
     "scored": ScoredRow,

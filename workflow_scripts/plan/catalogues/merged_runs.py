@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.seal import read_sealed
 from workflow_scripts.plan.catalogues.merges import merging
+from workflow_scripts.plan.catalogues.written_sources import mark, written_corpora
 from workflow_scripts.plan.config import Config
 from workflow_scripts.plan.run.run_folders import link_name, read_config, run_folder
 from workflow_scripts.plan.selection import stated_licence
@@ -23,7 +24,8 @@ class SelectedRun(NamedTuple):
     """What one system of another run has selected.
 
     `name` stands for it in tags; `folder` holds its shards, `pieces` the vocabulary of its
-    forward model; `unit` is stage, instance, version and digest of what was selected.
+    forward model; `unit` is stage, instance, version and digest of what was selected; `written`
+    says of its corpora with written sources who wrote them.
     """
 
     name: str
@@ -33,6 +35,7 @@ class SelectedRun(NamedTuple):
     shards: int
     source: str
     licence: str | None
+    written: dict[str, str]
 
     @property
     def manifest(self) -> str:
@@ -85,6 +88,7 @@ def _selected(
         sum(part.isdigit() for part in manifest["parts"]),
         other["languages"]["source"]["code"],
         stated_licence(other),
+        {name: mark(other) for name in written_corpora(other)},
     )
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from workflow_scripts.core.files.paths import file_name
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.merges import only_merges
+from workflow_scripts.plan.catalogues.model_blocks import as_trained_here, finished
+from workflow_scripts.plan.catalogues.written_sources import is_text, written_corpora
 from workflow_scripts.plan.config import Config
 
 
@@ -18,6 +20,7 @@ def problems(config: Config) -> Iterator[str]:
         yield from _download_problems(name, block)
     if only_merges(config):  # none of its corpora are read
         return
+    yield from _written_problems(config)
     train = config["train"]
     for name in dict.fromkeys([*config["run"]["corpora"], train["dev"], train["test"]]):
         yield from _language_problems(name, config)
@@ -52,6 +55,45 @@ def _language_problems(name: str | None, config: Config) -> Iterator[str]:
             )
 
 
+def _written_problems(config: Config) -> Iterator[str]:
+    """Yield why sources can't be written, and where written ones would pass for bitext."""
+    blocks, train = config["corpora"], config["train"]
+    for key in ("dev", "test"):
+        if is_text(blocks.get(train[key], {})):
+            yield (
+                f"train.{key}: the sources of '{train[key]}' are written by a model, and a model "
+                "measured on them would be measured on its own output; name bitext"
+                f"{', or null' if key == 'test' else ''}"
+            )
+    for name in written_corpora(config):
+        if "trusted" in blocks[name]:
+            yield (
+                f"corpora.{name}.trusted: that is for bitext which people translated, and a model "
+                "writes these sources; take it out"
+            )
+        for role, work in (("backward", "write its sources"), ("forward", "score them")):
+            model = train["models"][role]
+            block = config["models"].get(model, {})
+            if model not in config["models"] or not as_trained_here(block):
+                continue
+            if finished(block):
+                circle = f"models.{model} counts as trained on the bitext of this run"
+                remedy = f"say in models.{model}.trained_on what it was trained on"
+            else:
+                circle = (
+                    f"models.{model} is trained on the bitext of this run, and corpora.{name} is "
+                    "part of that"
+                )
+                remedy = (
+                    f"name a finished model in train.models.{role}, such as one that a run "
+                    f"without corpora.{name} has trained"
+                )
+            yield (
+                f"corpora.{name}.text: a circle: train.models.{role} is to {work}, but {circle}; "
+                f"{remedy} (docs/corpus.md)"
+            )
+
+
 def _several(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
@@ -67,7 +109,7 @@ def _download_problems(name: str, block: dict[str, Any]) -> Iterator[str]:
     files = [file_name(url) for url in urls]
     for file in sorted({file for file in files if files.count(file) > 1}):
         yield f"corpora.{name}.url: two files of the name {file}; make two corpora of them"
-    for key in ("source", "reference", "tsv"):
+    for key in ("source", "reference", "tsv", "text"):
         for path in _several(block.get(key)):
             if path.partition("/")[0] not in files:
                 yield (

@@ -24,6 +24,7 @@ from workflow_scripts.stages.corpus.pairs import Pair, Rejected, read_pairs
 from workflow_scripts.stages.corpus.spill import Spill
 
 REJECTED = "rejected.tsv.zst"
+_ADVICE = "check its paths, its encoding (UTF-8) and, for TSV, its columns"
 Row = Pair | Rejected
 
 
@@ -63,11 +64,26 @@ def verified(rows: Iterable[Row], hashes: dict[str, str]) -> Iterator[Row]:
         yield from rows
 
 
-def import_corpus(name: str, rows: Iterable[Row], shards: int, folder: Path) -> None:
+def import_corpus(
+    name: str,
+    rows: Iterable[Row],
+    shards: int,
+    folder: Path,
+    advice: str = _ADVICE,
+    extra: dict[str, Any] | None = None,
+) -> None:
     """Write a corpus' shards, its list of rejected lines, and the record of each file.
 
     The records add up over the folder: the record of a shard counts its pairs, the record of the
     rejected lines counts all other lines.
+
+    Args:
+        name: of the corpus.
+        rows: its pairs, and what is rejected.
+        shards: their number.
+        folder: of the unit.
+        advice: what to do if no row is a pair.
+        extra: more counts for the record of the rejected lines, complete once all rows are read.
 
     Raises:
         InputError: the corpus has no pair.
@@ -87,10 +103,9 @@ def import_corpus(name: str, rows: Iterable[Row], shards: int, folder: Path) -> 
             if not pairs:
                 why = ", ".join(f"{count} {reason}" for reason, count in rejected.items())
                 raise InputError(
-                    f"corpora.{name}: no pair in it ({why or 'the files are empty'}); check its "
-                    "paths, its encoding (UTF-8) and, for TSV, its columns"
+                    f"corpora.{name}: no pair in it ({why or 'the files are empty'}); {advice}"
                 )
-        write_record(folder / REJECTED, rejected.total(), 0, rejected)
+        write_record(folder / REJECTED, rejected.total(), 0, rejected, extra)
         paths = shard_paths(folder, shards)
         for shard, path in enumerate(progress(paths, shards, f"corpus {name}: shards written")):
             with TableWriter(path, PairRow) as table:

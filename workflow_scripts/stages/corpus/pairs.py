@@ -89,6 +89,15 @@ def _tsv_pairs(
             yield _pair_or_rejected(f"{prefix}{number}", number, sides, max_bytes)
 
 
+def _sentences(path: str, prefix: str, max_bytes: int) -> Iterator[Pair | Rejected]:
+    """Yield the lines of a text as references without a source."""
+    for number, line in enumerate(read_lines(path, max_bytes), 1):
+        if reason := problem(line, max_bytes):
+            yield Rejected(path, number, reason, line)
+        else:
+            yield Pair(f"{prefix}{number}", "", line.decode("utf-8"))
+
+
 def _testbed_pairs(options: dict[str, Any], max_bytes: int) -> Iterator[Pair | Rejected]:
     """Yield the pairs of the testbed as if they were lines of a file."""
     from workflow_scripts.testbed.generate import pairs  # slow: only where there is a testbed
@@ -111,7 +120,8 @@ def read_pairs(
     Args:
         name: the corpus' name in the config, for messages.
         block: the corpus' block of the config: `source` and `reference` (a path or a list of
-            paths each), `tsv` with `columns` and `header`, or `testbed`.
+            paths each), `tsv` with `columns` and `header`, `text`, whose pairs have an empty
+            source, or `testbed`.
         max_bytes: the most bytes of a line; a TSV line counts as a whole.
         seed: for a testbed that has no seed of its own.
 
@@ -129,6 +139,11 @@ def read_pairs(
         header = filled(block, "corpus")["header"]
         for path, prefix in zip(paths, _prefixes(paths), strict=True):
             yield from _tsv_pairs(path, columns, header, prefix, max_bytes)
+        return
+    if "text" in block:
+        paths = _paths(block["text"])
+        for path, prefix in zip(paths, _prefixes(paths), strict=True):
+            yield from _sentences(path, prefix, max_bytes)
         return
     sources, references = _paths(block["source"]), _paths(block["reference"])
     if len(sources) != len(references):

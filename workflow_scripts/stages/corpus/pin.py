@@ -25,7 +25,7 @@ from workflow_scripts.plan.resolve import add_arguments, resolve
 from workflow_scripts.stages.catalogue import validate
 from workflow_scripts.stages.corpus.fetch import download, publish
 
-_PATH_KEYS = ("source", "reference", "tsv")
+_PATH_KEYS = ("source", "reference", "tsv", "text")
 
 
 def obtain(url: str, downloads: Path, folder: Path | None) -> str:

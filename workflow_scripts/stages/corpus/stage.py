@@ -8,16 +8,18 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import as_list
 from workflow_scripts.core.files.paths import Located, file_name
 from workflow_scripts.plan import selection
+from workflow_scripts.plan.catalogues import written_sources
 from workflow_scripts.plan.catalogues.encoder_blocks import MODULES, PLAIN
+from workflow_scripts.plan.catalogues.written_sources import SOURCES, TEXT, is_text
 from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
-from workflow_scripts.plan.stage import Stage
+from workflow_scripts.plan.stage import Stage, name_and_part
 from workflow_scripts.stages.corpus.checks import notes, problems
 
-_TEXT_KEYS = ("source", "reference", "tsv")
-# Keys that do not change the imported pairs: where they come from, what is said of them, and
-# whether they are trusted.
-_APART = {"trusted", "mtdata", "url", "sha256", "languages", "licence"}
+_TEXT_KEYS = ("source", "reference", "tsv", "text")
+# Keys that do not change the imported pairs: where they come from, what is said of them, whether
+# they are trusted, and what becomes of a text afterwards.
+_APART = {"trusted", "mtdata", "url", "sha256", "languages", "licence", "search", "max_nll"}
 # The stages whose models the hub may have, and the file that shows what a model is: an encoder of
 # sentences, or one of transformers; without one it is a translation model.
 _HUB = {"judge": MODULES, "filter": MODULES, "transfer": MODULES, "encoder": PLAIN, "train": None}
@@ -61,7 +63,10 @@ def block_downloads(key: str, block: dict[str, Any], folder: str, page: str) -> 
 
 
 class Corpus(Stage):
-    """One unit for each corpus of the run."""
+    """One unit for each corpus of the run.
+
+    And before that of one whose sources are written `<name>-text`: its references alone.
+    """
 
     name = "corpus"
     version = 2
@@ -72,10 +77,21 @@ class Corpus(Stage):
     notes = staticmethod(notes)
 
     def instances(self) -> list[str | None]:
-        return [*selection.corpora(self.config)]
+        return [*self._names()]
+
+    def _names(self) -> list[str]:
+        return [
+            instance
+            for name in selection.corpora(self.config)
+            for instance in ([f"{name}{TEXT}", name] if self._is_written(name) else [name])
+        ]
+
+    def _is_written(self, instance: str) -> bool:
+        """Tell whether a unit is the pairs of a text with its written sources."""
+        return is_text(self.config["corpora"].get(instance, {}))
 
     def reads(self, instance: str) -> list[Unit]:
-        return []
+        return [("generate", f"{instance}{SOURCES}")] if self._is_written(instance) else []
 
     def shards(self, instance: str) -> int:
         return self.config["shards"]["early"]
@@ -89,44 +105,64 @@ class Corpus(Stage):
     # A corpus may have many thousands of files, and Snakemake asks again and again.
     @cache  # noqa: B019 - one declaration lives as long as its process
     def inputs(self, instance: str) -> dict[str, str]:
-        downloads = {download.path: download.sha256 for download in self.downloads(instance)}
-        if downloads or instance in self.layout.absent:
+        if self._is_written(instance):
+            return {}
+        name, _ = name_and_part(instance)
+        downloads = {download.path: download.sha256 for download in self.downloads(name)}
+        if downloads or name in self.layout.absent:
             return downloads
-        block = self._located_block(instance)
+        block = self._located_block(name)
         try:
             return {
-                path: self.sha256(path, f"corpora.{instance}.{key}")
+                path: self.sha256(path, f"corpora.{name}.{key}")
                 for key in _TEXT_KEYS
                 if key in block
                 for path in block[key]
             }
         except InputError as error:
             train = self.config["train"]
-            naming = [f"train.{key}" for key in ("dev", "test") if train[key] == instance]
-            if not naming or instance in self.config["run"]["corpora"]:
+            naming = [f"train.{key}" for key in ("dev", "test") if train[key] == name]
+            if not naming or name in self.config["run"]["corpora"]:
                 raise
             # A recipe that leaves the key out has that of config.yaml, the demo's.
             keys = " and ".join(naming)
             raise InputError(
-                f"{error}, or let {keys} name another corpus: this one is '{instance}'"
+                f"{error}, or let {keys} name another corpus: this one is '{name}'"
             ) from error
 
     def outside(self, instance: str) -> list[str]:
-        return [download.path for download in self.downloads(instance)]
+        if self._is_written(instance):
+            return []
+        return [download.path for download in self.downloads(name_and_part(instance)[0])]
 
     def wildcards(self) -> dict[str, list[str]]:
-        return {"corpus": selection.corpora(self.config)}
+        written = [name for name in self._names() if self._is_written(name)]
+        imported = [name for name in self._names() if name not in written]
+        return {"corpus": imported, "written": written}
+
+    def sections(self) -> dict[int, str]:
+        return {15: "workflow_scripts.stages.corpus.report:written_sources"}
 
     def settings(self, instance: str) -> dict[str, Any]:
+        name, _ = name_and_part(instance)
+        if self._is_written(instance):
+            return {
+                "name": name,
+                "source": written_sources.mark(self.config),
+                "max_nll": written_sources.settings(self.config, name)["max_nll"],
+                "shards": self.config["shards"]["early"],
+            }
         return {
-            "name": instance,
-            "block": self._located_block(instance),
+            "name": name,
+            "block": self._located_block(name),
             "shards": self.config["shards"]["early"],
             "max_line_bytes": self.config["clean"]["max_line_bytes"],
             "seed": self.config["seed"],
         }
 
     def content(self, instance: str) -> dict[str, Any]:
+        if self._is_written(instance):
+            return self.settings(instance)
         return {**self.settings(instance), "block": self._hashed_block(instance)}
 
     def input_files(self, corpus: str) -> list[str]:
@@ -172,13 +208,27 @@ class Corpus(Stage):
         raise InputError(f"no model of this run is downloaded to {record}")
 
     def import_job(self, at: Wildcards) -> Job:
-        """Return the job that imports a corpus."""
+        """Return the job that imports a corpus, or the text of one whose sources are written."""
         return Job(
             "corpus.importer",
             at.corpus,
-            users=self.input_files(at.corpus),
+            users=self.input_files(name_and_part(at.corpus)[0]),
             options={"output": self.folder(at.corpus)},
             inputs=True,
+        )
+
+    def pair_job(self, at: Wildcards) -> Job:
+        """Return the job that makes pairs of references and their written sources."""
+        (sources,) = self.reads(at.written)
+        return Job(
+            "corpus.pair_sources",
+            at.written,
+            awaits=[self.manifest(sources)],
+            options={
+                "sources": self.layout.folder(*sources),
+                "shards": self.layout.shards(*sources),
+                "output": self.folder(at.written),
+            },
         )
 
     def url(self, sha256: str, file: str) -> str | None:
@@ -217,7 +267,8 @@ class Corpus(Stage):
             }
         return {**block, **paths}
 
-    def _hashed_block(self, name: str) -> dict[str, Any]:
+    def _hashed_block(self, instance: str) -> dict[str, Any]:
+        name, _ = name_and_part(instance)
         block = self._located_block(name)
         if name in self.layout.absent:
             return block
@@ -229,6 +280,6 @@ class Corpus(Stage):
                 if key in block
             }
             return {**block, **names, "sha256": sorted(block["sha256"].values())}
-        hash_of = self.inputs(name)
+        hash_of = self.inputs(instance)
         hashes = {key: [hash_of[path] for path in block[key]] for key in _TEXT_KEYS if key in block}
         return {**block, **hashes}

@@ -206,23 +206,25 @@ def generate(
     make_sets: SetMaker,
     config: dict[str, Any],
     batch_rows: int,
+    read: Side = "source",
 ) -> Iterator[tuple[CandidatesRow, Counter[str]]]:
     """Stream references through the search.
 
     Args:
         rows: the references; read only as the search has room for them.
-        model: the forward model, which reads the source, or a rewriter, which reads the reference.
+        model: the forward model, which reads the source; or a rewriter, or a backward model that
+            writes sources, which read the reference.
         source_segmenter: of its source side.
         reference_segmenter: of its target side.
         make_sets: makes the constraint sets of a reference.
-        config: {"system", "search", "seed"}, and "rewriter" where the model is one.
+        config: {"system", "search", "seed"}.
         batch_rows: hypotheses at work at once.
+        read: which side of the row the model reads.
 
     Yields:
         For every reference, in order, what `assemble` returns.
     """
     search, system, vocabulary = config["search"], config["system"], model.target_vocab
-    read: Side = "reference" if "rewriter" in config else "source"
     pending: deque[Job] = deque()
 
     def requests() -> Iterator[Request]:
@@ -322,7 +324,14 @@ def generate_shard(
 
     def with_candidates(rows: Iterator[ReferenceRow]) -> Iterator[CandidatesRow]:
         for row, counts in generate(
-            taken(rows), writer, source_segmenter, segmenter, make_sets, config, batch_rows
+            taken(rows),
+            writer,
+            source_segmenter,
+            segmenter,
+            make_sets,
+            config,
+            batch_rows,
+            "reference" if "rewriter" in config else "source",
         ):
             yield row
             total.update(counts)

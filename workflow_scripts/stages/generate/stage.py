@@ -4,12 +4,19 @@ from typing import Any
 
 from workflow_scripts.core.files.paths import Located
 from workflow_scripts.plan import selection
+from workflow_scripts.plan.catalogues import written_sources
 from workflow_scripts.plan.catalogues.merges import only_merges
 from workflow_scripts.plan.catalogues.rewriters import rewriter_of
+from workflow_scripts.plan.catalogues.written_sources import (
+    SOURCES,
+    TEXT,
+    WRITER_ROLES,
+    written_corpora,
+)
 from workflow_scripts.plan.config import Config
 from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
-from workflow_scripts.plan.stage import Stage
+from workflow_scripts.plan.stage import Stage, name_and_part
 from workflow_scripts.stages.generate.checks import for_language, left_variants, notes, problems
 from workflow_scripts.stages.syntax.parser_files import TAGGER_KEY, TAGGING, parser_files
 
@@ -38,7 +45,10 @@ def _constraints(config: Config, system: str | None) -> dict[str, Any]:
 
 
 class Generate(Stage):
-    """The references, their words and the IDF of these where they are needed, and each system."""
+    """The references, their words and the IDF of these where they are needed, and each system.
+
+    And before all of them `<corpus>-sources`: the sources of a corpus that is text alone.
+    """
 
     name = "generate"
     version = 2
@@ -54,11 +64,17 @@ class Generate(Stage):
         systems = self.config["run"]["systems"]
         idf = ["idf"] if any(needs_idf(self.config, system) for system in systems) else []
         words = ["words"] if selection.known_words(self.config) else []
-        return ["references", *idf, *words, *systems]
+        return [*self._sources(), "references", *idf, *words, *systems]
+
+    def _sources(self) -> list[str]:
+        return [f"{name}{SOURCES}" for name in written_corpora(self.config)]
 
     def reads(self, instance: str) -> list[Unit]:
         if instance in ("references", "idf", "words"):
             return [selection.pairs(self.config)]
+        if instance in self._sources():
+            name, _ = name_and_part(instance)
+            return [("corpus", f"{name}{TEXT}"), *(("train", role) for role in WRITER_ROLES)]
         idf = [self.unit("idf")] if needs_idf(self.config, instance) else []
         return [self.unit("references"), *idf, self.writer(instance), *self.held_out(instance)]
 
@@ -75,6 +91,8 @@ class Generate(Stage):
         return [("rewrite", f"{rewriter['name']}-pairs")]
 
     def shards(self, instance: str) -> int:
+        if instance in self._sources():
+            return self.config["shards"]["early"]
         return 0 if instance in ("idf", "words") else self.config["shards"]["late"]
 
     def records(self, instance: str) -> list[str]:
@@ -92,6 +110,15 @@ class Generate(Stage):
             return {"corpora": training or self.config["run"]["corpora"]}
         if instance == "words":
             return {}
+        if instance in self._sources():
+            name, _ = name_and_part(instance)
+            return {
+                "system": instance,
+                "source": written_sources.mark(self.config),
+                "search": written_sources.settings(self.config, name)["search"],
+                "precision": self.config["compute"]["precision"],
+                "seed": self.config["seed"],
+            }
         system = self.config["systems"][instance]
         constraints = constraints_of(self.config, instance)
         if constraints and (pairs := self._located_pairs(instance)):
@@ -145,6 +172,23 @@ class Generate(Stage):
         language = self.config["languages"]["reference"]["code"]
         key = f"systems.{system}.{TAGGER_KEY}"
         return parser_files(tagger["folder"], language, tagger["package"], key, TAGGING)
+
+    def wildcards(self) -> dict[str, list[str]]:
+        return {"sources": self._sources()}
+
+    def sources_job(self, at: Wildcards) -> Job:
+        """Return the job that writes the sources of a shard of text."""
+        text, forward, backward = self.reads(at.sources)
+        return Job(
+            "generate.write_sources",
+            at.sources,
+            reads={"text": self.file(text, f"{at.shard}.parquet")},
+            awaits=[self.file(unit, "model.json") for unit in (forward, backward)],
+            options={
+                "forward": self.layout.folder(*forward),
+                "backward": self.layout.folder(*backward),
+            },
+        )
 
     def sample_job(self, at: Wildcards) -> Job:
         """Return the job that decides which references are paraphrased."""

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from workflow_scripts.core.report.finished_run import finished_run
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.core.version import commit, version
 from workflow_scripts.plan.run.tools import tools_of
+from workflow_scripts.stages.corpus.report import Written, written_of
 from workflow_scripts.stages.evaluate.results import paraphrase_count, read_measures, shown_groups
 from workflow_scripts.stages.release import TEMPLATES
 from workflow_scripts.stages.release.doubts import doubts_of
@@ -51,7 +53,10 @@ def front_matter(config: dict[str, Any], rows: int) -> dict[str, Any]:
         "language": [config["languages"]["reference"]],
         "annotations_creators": ["machine-generated"],
         "task_categories": ["sentence-similarity", "text-generation"],
-        "tags": ["paraphrase", "back-translation", "paraloom"],
+        "tags": [
+            *("paraphrase", "back-translation", "paraloom"),
+            *(["machine-written-sources"] if config.get("written_sources") else []),
+        ],
         "size_categories": [size_category(rows)],
         "configs": [{"config_name": "default", "data_files": data_files}],
     }
@@ -64,6 +69,7 @@ def datasheet(
     models: list[dict[str, Any]],
     doubts: list[str],
     made_by: dict[str, str | None],
+    written: Sequence[Written] = (),
 ) -> str:
     """Return the datasheet's text.
 
@@ -74,6 +80,7 @@ def datasheet(
         models: the metrics.json of each model.
         doubts: why nobody should trust the corpus.
         made_by: what `making` returns.
+        written: the corpora whose sources are written.
     """
     configuration = _yaml(config["configuration"]) if "configuration" in config else ""
     everything = measures["groups"]["all"]
@@ -97,6 +104,7 @@ def datasheet(
             doubts=doubts,
             advice=ADVICE,
             made=made_by,
+            written=written,
             configuration=configuration,
             fence=fence(configuration),
         )
@@ -151,6 +159,7 @@ def write_datasheet(
         list(all_metrics(finished).values()),
         doubts_of(finished),
         making(finished.times()),
+        written_of(finished, config.get("written_sources", ())),
     )
     write_text(output, text)
     write_record(output, 0, 0, {})

@@ -51,6 +51,8 @@ SCHEMA = pa.schema(
 SOURCES = pa.list_(
     pa.struct([("run", pa.string()), ("language", pa.string()), ("corpus", pa.string())])
 )
+# What stands for the source of a reference where others have written ones.
+BITEXT = "bitext"
 GROUP_ROWS = 8192
 
 
@@ -74,16 +76,25 @@ class ReleasedParaphrase(TypedDict):
 
 
 class ReleasedRow(TypedDict):
-    """A row of the Parquet file; only a merge has sources."""
+    """A row of the Parquet file.
+
+    Only a merge has sources, and only a run with written sources says of each row's what it is.
+    """
 
     id: str
     reference: str
     paraphrases: list[ReleasedParaphrase]
     sources: NotRequired[list[Source]]
+    source: NotRequired[str]
 
 
-def schema(merged: bool) -> pa.Schema:
-    """Return the schema of the Parquet file: `SCHEMA`, for a merge with sources."""
+def schema(merged: bool, marked: bool = False) -> pa.Schema:
+    """Return the schema of the Parquet file: `SCHEMA`, for a merge with sources.
+
+    With `marked` it says of each reference whether its source was written by a model.
+    """
+    if marked:
+        return SCHEMA.append(pa.field("source", pa.string()))
     if not merged:
         return SCHEMA
     fields = {**PARAPHRASE_FIELDS, "sources": SOURCES}
@@ -102,17 +113,20 @@ def sources(tags: str, languages: Mapping[str, str]) -> list[Source]:
     return [{"run": run, "language": languages[run], "corpus": corpus} for run, corpus in pairs]
 
 
-def header(best: int, merged: bool = False) -> str:
-    """Return the TSV's first line: `LATER_FIGURES` come last, but for the sources of a merge."""
+def header(best: int, merged: bool = False, marked: bool = False) -> str:
+    """Return the TSV's first line: `LATER_FIGURES` come last, but for what is said of sources."""
     ranks = range(1, best + 1)
     pairs = (f"paraphrase_{rank}\tscore_{rank}" for rank in ranks)
     more = ["sources", *(f"sources_{rank}" for rank in ranks)] if merged else []
     figures = (f"{name}_{rank}" for name in LATER_FIGURES for rank in ranks)
+    more += ["source"] if marked else []
     names = ["id", "reference", *pairs, *figures, *more]
     return "\t".join(names)
 
 
-def tsv_line(row: ParaphrasesRow, best: int, merged: bool = False) -> str:
+def tsv_line(
+    row: ParaphrasesRow, best: int, merged: bool = False, written: Mapping[str, str] | None = None
+) -> str:
     """Return one reference as a line with the fields of `header`.
 
     Fields of ranks that the reference does not have are empty, and so is a score or a probability
@@ -126,6 +140,8 @@ def tsv_line(row: ParaphrasesRow, best: int, merged: bool = False) -> str:
         fields += [*(_figure(figure(paraphrase)) for paraphrase in listed), *missing]
     if merged:
         fields += [row["corpus"], *(paraphrase["variant"] for paraphrase in listed), *missing]
+    if written:
+        fields.append(written.get(row["corpus"], BITEXT))
     return "\t".join(map(escape, fields))
 
 
@@ -134,7 +150,10 @@ def _figure(value: float | None) -> str:
 
 
 def parquet_row(
-    row: ParaphrasesRow, best: int, languages: Mapping[str, str] | None = None
+    row: ParaphrasesRow,
+    best: int,
+    languages: Mapping[str, str] | None = None,
+    written: Mapping[str, str] | None = None,
 ) -> ReleasedRow:
     """Return one reference as a row of the Parquet file.
 
@@ -142,6 +161,7 @@ def parquet_row(
         row: the reference.
         best: how many paraphrases at most.
         languages: for a merge, the source language of each run by its name.
+        written: what to say of the sources of corpora that a model wrote, by corpus.
     """
     paraphrases: list[ReleasedParaphrase] = [
         {
@@ -162,6 +182,8 @@ def parquet_row(
         released["sources"] = sources(row["corpus"], languages)
         for released_paraphrase, paraphrase in zip(paraphrases, row["paraphrases"], strict=False):
             released_paraphrase["sources"] = sources(paraphrase["variant"], languages)
+    if written:
+        released["source"] = written.get(row["corpus"], BITEXT)
     return released
 
 
@@ -178,7 +200,11 @@ def parquet_writer(path: Path, columns: pa.Schema) -> Iterator[pq.ParquetWriter]
 
 
 def export(
-    shards: list[Path], output: Path, best: int, languages: Mapping[str, str] | None = None
+    shards: list[Path],
+    output: Path,
+    best: int,
+    languages: Mapping[str, str] | None = None,
+    written: Mapping[str, str] | None = None,
 ) -> None:
     """Stream shards of the select stage into the two files of a release and their record.
 
@@ -189,14 +215,16 @@ def export(
         output: the folder.
         best: how many paraphrases of a reference at most.
         languages: for a merge, the source language of each run by its name.
+        written: what to say of the sources of corpora that a model wrote, by corpus.
 
     Raises:
         InputError: a shard is damaged, or `best` is below 1.
     """
     if best < 1:
         raise InputError(f"best: {best} is below 1; no paraphrase would be exported")
-    merged = languages is not None
-    columns = [*COLUMNS, "corpus"] if merged else COLUMNS
+    merged, marked = languages is not None, bool(written)
+    columns = [*COLUMNS, "corpus"] if merged or marked else COLUMNS
+    columns_out = schema(merged, marked)
     total = sum(verify(path)["rows_out"] for path in shards)
     rows = progress(
         chain.from_iterable(read_rows(path, ParaphrasesRow, columns) for path in shards),
@@ -205,12 +233,12 @@ def export(
     )
     tsv, parquet = output / "paraphrases.tsv.zst", output / "paraphrases.parquet"
     paraphrases = 0
-    with zstd_writer(tsv) as lines, parquet_writer(parquet, schema(merged)) as tables:
-        lines.write(header(best, merged) + "\n")
+    with zstd_writer(tsv) as lines, parquet_writer(parquet, columns_out) as tables:
+        lines.write(header(best, merged, marked) + "\n")
         while group := list(islice(rows, GROUP_ROWS)):
-            lines.writelines(tsv_line(row, best, merged) + "\n" for row in group)
-            released = [parquet_row(row, best, languages) for row in group]
-            tables.write_table(pa.Table.from_pylist(released, schema=schema(merged)))
+            lines.writelines(tsv_line(row, best, merged, written) + "\n" for row in group)
+            released = [parquet_row(row, best, languages, written) for row in group]
+            tables.write_table(pa.Table.from_pylist(released, schema=columns_out))
             paraphrases += sum(len(row["paraphrases"]) for row in released)
     write_record(
         parquet, total, total, {}, extra={"paraphrases": paraphrases}, files=[tsv, parquet]
@@ -221,14 +249,16 @@ def release_corpus(config: dict[str, Any], folder: Path, shards: int, output: Pa
     """Write the released corpus of one system.
 
     Args:
-        config: `best`, and for a merge `runs`, each with its `name` and `source`.
+        config: `best`; for a merge `runs`, each with its `name` and `source`; `written_sources`
+            where there are any.
         folder: of the select stage.
         shards: their number.
         output: the folder.
     """
     runs = config.get("runs")
     languages = None if runs is None else {of_run["name"]: of_run["source"] for of_run in runs}
-    export(shard_paths(folder, shards), output, config["best"], languages)
+    written = config.get("written_sources")
+    export(shard_paths(folder, shards), output, config["best"], languages, written)
 
 
 main = command(release_corpus)

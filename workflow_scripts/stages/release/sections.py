@@ -1,12 +1,15 @@
 """The release's own sections of the report: what became of the rows, and by which settings."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
 
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.rendering import decimal, grouped
+from workflow_scripts.plan.catalogues.written_sources import TEXT
 from workflow_scripts.plan.run.tools import tools_of
+from workflow_scripts.stages.corpus.report import Written, written_of
 from workflow_scripts.stages.evaluate.results import (
     all_measures,
     most_paraphrases,
@@ -24,7 +27,12 @@ def overview(run: FinishedRun) -> dict[str, Any]:
     measures = all_measures(run)
     systems = [system_overview(name, system) for name, system in measures.items()]
     return {
-        "tiles": tiles(described_stages(run), all_metrics(run), systems),
+        "tiles": tiles(
+            described_stages(run),
+            all_metrics(run),
+            systems,
+            written_of(run, run.config.get("written_sources", ())),
+        ),
         "doubts": doubts_of(run),
         "advice": ADVICE,
         "overviews": systems,
@@ -69,9 +77,19 @@ def tiles(
     stage_list: list[dict[str, Any]],
     models: dict[str, dict[str, Any]],
     overviews: list[dict[str, Any]],
+    written: Sequence[Written] = (),
 ) -> list[tuple[str, str]]:
-    """Return the few figures of the run that stand at the top, each with its label."""
-    read = [stage["rows_in"] for stage in stage_list if stage["stage"] == "corpus"]
+    """Return the few figures of the run that stand at the top, each with its label.
+
+    Text whose sources are written is no bitext, and is told apart.
+    """
+    names = [one.name for one in written]
+    units = {f"corpus / {name}{part}" for name in names for part in ("", TEXT)}
+    read = [
+        stage["rows_in"]
+        for stage in stage_list
+        if stage["stage"] == "corpus" and stage["label"] not in units
+    ]
     bleu = [
         (f"BLEU, {role} model", decimal(model["bleu"]["score"], 1))
         for role, model in models.items()
@@ -79,6 +97,7 @@ def tiles(
     ]
     return [
         *([("pairs of bitext read", grouped(sum(read)))] if read else []),
+        *((f"references of {one.name}, {one.source}", grouped(one.written)) for one in written),
         *bleu,
         ("references paraphrased", grouped(max(one["references"] for one in overviews))),
         *((f"paraphrases, {one['system']}", grouped(one["paraphrases"])) for one in overviews),

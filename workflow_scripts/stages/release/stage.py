@@ -17,6 +17,7 @@ from workflow_scripts.plan.catalogues.rewriters import (
     systems_behind,
 )
 from workflow_scripts.plan.catalogues.training_sets import model_columns
+from workflow_scripts.plan.catalogues.written_sources import mark, written_corpora
 from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.layout import unit_name
 from workflow_scripts.plan.selection import Unit
@@ -131,7 +132,12 @@ class Release(Stage):
             "embeddings": [self._told_embedding(entry) for entry in entries.values()],
             "seed": self.config["seed"],
             **({"models": models} if (models := self._told_models()) else {}),
+            **({"written_sources": written} if (written := self._told_written()) else {}),
         }
+
+    def _told_written(self) -> dict[str, str]:
+        """Return what stands as the source of each corpus whose sources are written."""
+        return {name: mark(self.config) for name in written_corpora(self.config)}
 
     def _licence_of_inputs(self) -> str:
         """Return the licence, or licences, that the corpora, or the runs that are merged, state."""
@@ -158,6 +164,7 @@ class Release(Stage):
                 "source": run.source,
                 "unit": run.unit,
                 "licence": run.licence,
+                **({"written": run.written} if run.written else {}),
             }
             for run in self._merged_runs(system)
         ]

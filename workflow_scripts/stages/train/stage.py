@@ -9,6 +9,11 @@ from workflow_scripts.core.files.model_folder import SOCKEYE, SOCKEYE_FILES, mod
 from workflow_scripts.core.files.paths import Located
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS, finished
+from workflow_scripts.plan.catalogues.written_sources import (
+    WRITER_ROLES,
+    main_role,
+    writer_roles,
+)
 from workflow_scripts.plan.config import FILTER_ROLES
 from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
@@ -22,7 +27,7 @@ _TOLD = ("trained_on", "licence")
 
 
 class Train(Stage):
-    """One unit for each role: forward, backward, and those of the filter models."""
+    """One unit for each role: forward, backward, those of the filter models, those of writers."""
 
     name = "train"
     version = 1
@@ -32,9 +37,14 @@ class Train(Stage):
     problems = staticmethod(problems)
 
     def instances(self) -> list[str | None]:
-        return [*selection.roles(self.config)]
+        return [*self._roles()]
+
+    def _roles(self) -> list[str]:
+        return [*selection.roles(self.config), *writer_roles(self.config)]
 
     def reads(self, instance: str) -> list[Unit]:
+        if instance in WRITER_ROLES:  # which work before there are pairs
+            return []
         of_filter = instance in FILTER_ROLES
         if selection.taken_over(self.config, instance):
             return [("clean", None) if of_filter else selection.pairs(self.config)]
@@ -51,7 +61,7 @@ class Train(Stage):
         return [*downloads, *(self.hub_record(instance).removesuffix(".json").split())]
 
     def wildcards(self) -> dict[str, list[str]]:
-        roles = selection.roles(self.config)
+        roles = self._roles()
         taken_over = [role for role in roles if selection.taken_over(self.config, role)]
         return {
             "role": [role for role in roles if role not in taken_over],
@@ -67,7 +77,7 @@ class Train(Stage):
         paths = {key: Located(model[key]) for key in ("folder", *TEXT_MODELS) if key in model}
         common = {
             "role": instance,
-            "direction": instance.removeprefix("filter_"),
+            "direction": main_role(instance).removeprefix("filter_"),
             "model": {**model, **paths},
             "seed": self.config["seed"],
         }
@@ -78,8 +88,11 @@ class Train(Stage):
                 "languages": {
                     side: language["code"] for side, language in self.config["languages"].items()
                 },
-                "test": train["test"],
-                "corpora": self.config["run"]["corpora"],
+                **(
+                    {"test": None, "corpora": []}
+                    if instance in WRITER_ROLES
+                    else {"test": train["test"], "corpora": self.config["run"]["corpora"]}
+                ),
             }
         # The digest covers the backend only if it is not the default, and the model is trained.
         chosen = train["backend"] != "sockeye" and "folder" not in model
@@ -124,7 +137,7 @@ class Train(Stage):
     def inputs(self, instance: str) -> dict[str, str]:
         if downloads := self.downloads(instance):
             return {download.path: download.sha256 for download in downloads}
-        key = f"models.{self.config['train']['models'][instance]}"
+        key = f"models.{selection.role_model_name(self.config, instance)}"
         return {path: self.sha256(path, key) for path in self._own_files(instance).values()}
 
     def _own_files(self, role: str) -> dict[str, str]:
@@ -139,7 +152,7 @@ class Train(Stage):
         text_models = {key: model[key] for key in TEXT_MODELS if key in model}
         names: tuple[str, ...] = (*SOCKEYE_FILES, "version")
         if selection.taken_over(self.config, role):
-            where = f"models.{self.config['train']['models'][role]}"
+            where = f"models.{selection.role_model_name(self.config, role)}"
             try:
                 files = model_files(Path(model["folder"]))
             except InputError as error:
@@ -157,7 +170,7 @@ class Train(Stage):
         Raises:
             InputError: their hashes are not known.
         """
-        name = self.config["train"]["models"][role]
+        name = selection.role_model_name(self.config, role)
         block = self.config["models"][name]
         if "url" not in block:
             return []
@@ -169,7 +182,7 @@ class Train(Stage):
         Raises:
             InputError: the revision is not known.
         """
-        name = self.config["train"]["models"][role]
+        name = selection.role_model_name(self.config, role)
         block = self.config["models"][name]
         if "hub" not in block:
             return ""
@@ -217,18 +230,17 @@ class Train(Stage):
 
         A package is looked up by the job, in the job's own environment.
         """
-        (pairs,) = self.reads(at.finished_role)
         record = self.hub_record(at.finished_role)
+        options: dict[str, Any] = {"output": self.folder(at.finished_role)}
+        pairs = self.reads(at.finished_role)
+        for unit in pairs:
+            options |= {"pairs": self.layout.folder(*unit), "shards": self.layout.shards(*unit)}
         return Job(
             "train.take_over",
             at.finished_role,
-            awaits=[self.manifest(pairs)],
+            awaits=[*map(self.manifest, pairs)],
             users=[record] if record else list(self.inputs(at.finished_role)),
-            options={
-                "pairs": self.layout.folder(*pairs),
-                "shards": self.layout.shards(*pairs),
-                "output": self.folder(at.finished_role),
-            },
+            options=options,
             inputs=True,
         )
 

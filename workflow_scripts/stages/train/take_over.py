@@ -237,9 +237,9 @@ def make_model(task: Task, output: Path) -> None:
 
 def take_over(
     config: dict[str, Any],
-    pairs: Path,
-    shards: int,
     output: Path,
+    pairs: Path | None = None,
+    shards: int = 0,
     inputs: dict[str, str] | None = None,
     threads: int = 1,
     device: Device = "auto",
@@ -248,9 +248,10 @@ def take_over(
 
     Args:
         config: of the unit; see `Task`.
-        pairs: the folder of the shards of pairs.
-        shards: their number.
         output: the folder of the model.
+        pairs: the folder of the shards of pairs; without one the model is not measured, and of its
+            direction its own files alone tell.
+        shards: their number.
         inputs: the hashes of the user's files that are read, by path.
         threads: of torch.
         device: to compute on.
@@ -259,7 +260,8 @@ def take_over(
         InputError: see `unchanged` and `make_model`.
     """
     torch.set_num_threads(threads)
-    task = Task(**config, shards=shard_paths(pairs, shards), device=choose_device(device).type)
+    paths = [] if pairs is None else shard_paths(pairs, shards)
+    task = Task(**config, shards=paths, device=choose_device(device).type)
     with unchanged(inputs or {}):
         make_model(task, output)
 
