@@ -164,7 +164,7 @@ lint: $(STAMP)
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) snakefmt --check Snakefile rules
-	$(RUN) mypy workflow_scripts
+	$(RUN) mypy workflow_scripts paraloom
 	$(RUN) snakemake --lint
 
 # A dead link, a lost anchor or a page in no group ends it (not with --quiet). The variable: no advertisement.
