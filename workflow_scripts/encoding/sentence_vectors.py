@@ -203,4 +203,6 @@ def load_encoder(folder: Path, device: str = "cpu") -> Encoder:
             f"{folder} is no model of sentence-transformers: it has no {MODULES}; name the folder "
             "that SentenceTransformer.save wrote"
         )
-    return _SentenceTransformer(folder, device)
+    from workflow_scripts.encoding.bert import Bert  # here, as it loads torch
+
+    return Bert.opened(folder, device) or _SentenceTransformer(folder, device)

@@ -24,17 +24,20 @@ Columns = Callable[[Tensor], "Linear"]
 class Activation(NamedTuple):
     """A function between two products; it may overwrite its input.
 
-    `fused`: its name in oneDNN, which applies it together with the product; `function`: torch's.
+    `fused`: its name in oneDNN, which applies it together with the product; `function`: torch's;
+    `algorithm`: which of several in oneDNN.
     """
 
     fused: str
     function: Callable[[Tensor], Tensor]
+    algorithm: str = ""
 
 
 # By the names that networks are described with.
 ACTIVATIONS = {
     "relu": Activation("relu", torch.relu_),
     "swish": Activation("swish", partial(F.silu, inplace=True)),
+    "gelu": Activation("gelu", F.gelu, "none"),
 }
 
 
@@ -74,9 +77,11 @@ class Linear:
 
     def activated(self, x: Tensor, activation: str) -> Tensor:
         """Return the output [..., out] for `x` [..., in] after one of ACTIVATIONS."""
-        fused, function = ACTIVATIONS[activation]
+        fused, function, algorithm = ACTIVATIONS[activation]
         if self.weight.is_mkldnn:
-            return torch.ops.mkldnn._linear_pointwise(x, self.weight, self.bias, fused, [], "")
+            return torch.ops.mkldnn._linear_pointwise(
+                x, self.weight, self.bias, fused, [], algorithm
+            )
         return function(F.linear(x, self.weight, self.bias))
 
     def added(self, x: Tensor, to: Tensor) -> Tensor:

@@ -120,7 +120,7 @@ class Network:
 
         The network must be as a loader makes it: on the CPU, in fp32.
         """
-        return _converted(self, device, precision)
+        return converted(self, device, precision)
 
 
 def output_layer(weight: Tensor, bias: Tensor) -> Linear:
@@ -129,17 +129,17 @@ def output_layer(weight: Tensor, bias: Tensor) -> Linear:
     return Linear(F.pad(weight, (0, 0, 0, missing)), F.pad(bias, (0, missing), value=-math.inf))
 
 
-def _converted(thing: Any, device: torch.device, precision: Precision) -> Any:
+def converted(thing: Any, device: torch.device, precision: Precision) -> Any:
     """Return a tree of dataclasses and lists with all its tensors on `device` in a precision."""
     if isinstance(thing, Linear):
         return precision.linear(thing, device)
     if isinstance(thing, Tensor):
         return thing.to(device, precision.dtype).contiguous()
     if isinstance(thing, list):
-        return [_converted(item, device, precision) for item in thing]
+        return [converted(item, device, precision) for item in thing]
     if is_dataclass(thing) and not isinstance(thing, type):
         items = {field.name: getattr(thing, field.name) for field in fields(thing)}
         return type(thing)(
-            **{name: _converted(item, device, precision) for name, item in items.items()}
+            **{name: converted(item, device, precision) for name, item in items.items()}
         )
     return thing

@@ -13,7 +13,8 @@ import pytest
 
 from tests.unit.judge.annotation import campaign
 from tests.unit.pages import Reader
-from workflow_scripts.apps.annotate.server import Campaign, Server, link
+from tests.unit.serving import serving as served
+from workflow_scripts.apps.annotate.server import Campaign, application
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" 'text'"
 
@@ -23,15 +24,8 @@ def serving(store, mode="similarity", **more):
     """Serve a campaign at a free port; give the port."""
     default = {"title": "A & B", "language": "en", "wanted": 3, "controls": 4, "seed": 1}
     everything = {**default, "by_name": True, **more}
-    server = Server(("127.0.0.1", 0), Campaign(store=store, mode=mode, **everything))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with served(application(Campaign(store=store, mode=mode, **everything))) as address:
+        yield int(address.rpartition(":")[2])
 
 
 class Browser:
@@ -55,7 +49,7 @@ class Browser:
             headers = {"Cookie": self.cookie, **headers}
         connection.request(method, path, body, headers)
         response = connection.getresponse()
-        self.status, self.headers = response.status, dict(response.getheaders())
+        self.status, self.headers = response.status, response.headers
         self.page = response.read().decode()
         connection.close()
         if "Set-Cookie" in self.headers:
@@ -281,7 +275,7 @@ def test_a_link_lets_its_annotator_in_and_nobody_else(store):
         stranger.post("/", name="Ana")
         assert stranger.status == 403
         ana = Browser(port)
-        ana.get(link("127.0.0.1", port, token).removeprefix(f"http://127.0.0.1:{port}"))
+        ana.get(f"/?token={token}")
         assert len(ana.texts) >= 4
         assert "HttpOnly" not in ana.page
         assert token not in ana.page

@@ -6,11 +6,10 @@ See docs/annotate.md.
 """
 
 import argparse
-import signal
 import socket
-import threading
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from tabulate import tabulate
 
@@ -26,8 +25,10 @@ from workflow_scripts.apps.annotate.items import (
     run_units,
 )
 from workflow_scripts.apps.annotate.modes import MODES, Mode
-from workflow_scripts.apps.annotate.server import LOOPBACK, Campaign, Server, link
+from workflow_scripts.apps.annotate.server import Campaign, application
 from workflow_scripts.apps.annotate.store import Store, create
+from workflow_scripts.apps.web import serving
+from workflow_scripts.apps.web.guard import LOOPBACK
 from workflow_scripts.core.cli import CommandParser, count, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.run.run_folders import read_config, run_folder
@@ -155,28 +156,18 @@ def serve(store: Store, arguments: argparse.Namespace) -> None:
         seed=settings["seed"],
         by_name=not arguments.annotator,
     )
-    try:
-        server = Server((arguments.host, arguments.port), campaign)
-    except (OSError, OverflowError) as error:
-        raise InputError(
-            f"no page at {arguments.host}, port {arguments.port}: {error}; choose another --port"
-        ) from error
+    listening = serving.listen(arguments.host, arguments.port)
     host = socket.gethostname() if arguments.host == "0.0.0.0" else arguments.host
+    page = serving.address(host, listening)
     if campaign.by_name:
-        print(link(host, server.server_port))
+        print(page)
     for name in arguments.annotator:
-        print(f"{name}\t{link(host, server.server_port, store.token(name))}")
+        print(f"{name}\t{page}?{urlencode({'token': store.token(name)})}")
     print(f"Answers stand in {store.path}. End with Ctrl-C; go on by the same command.", flush=True)
-
-    def stop(number: int, frame: object) -> None:
-        # The serving loop can't end itself from within.
-        threading.Thread(target=server.shutdown).start()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
-    with server:
-        server.serve_forever(poll_interval=0.1)
-    store.close()
+    try:
+        serving.serve(application(campaign), listening)
+    finally:
+        store.close()
 
 
 def _positive(text: str) -> int:
@@ -215,8 +206,7 @@ def main(argv: list[str] | None = None) -> None:
         default=CONTROLS,
         help=f"one of so many pages of a person has a control; 0: none ({CONTROLS})",
     )
-    add("--host", default=LOOPBACK[0], help=f"address to serve at ({LOOPBACK[0]})")
-    add("--port", type=count, default=8008, help="to serve at; 0: any that is free (8008)")
+    serving.add_address(parser, 8008, "Rate paraphrases")
     add(
         "--annotator",
         action="append",
@@ -224,7 +214,6 @@ def main(argv: list[str] | None = None) -> None:
         metavar="NAME",
         help="let only named people in, each by a link of her own; may stand several times",
     )
-    add("--title", default="Rate paraphrases", help="of the pages")
     add("--export", type=Path, metavar="FILE", help="write what was said so far, and end")
     arguments = parser.parse_args(argv)
     path = database_path(arguments)

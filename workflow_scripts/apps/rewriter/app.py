@@ -12,19 +12,18 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.requests import ClientDisconnect
 from starlette.requests import Request as Http
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from workflow_scripts.apps.rewriter.differences import differences
 from workflow_scripts.apps.rewriter.files import File, Files, TooManyFilesError
-from workflow_scripts.apps.rewriter.forms import fields_of, request_fields
-from workflow_scripts.apps.rewriter.guard import HEADERS, Guard
+from workflow_scripts.apps.rewriter.forms import request_fields
 from workflow_scripts.apps.rewriter.openapi import document
 from workflow_scripts.apps.rewriter.worker import ClosedError, FullError, Worker
-from workflow_scripts.core.report.rendering import environment
+from workflow_scripts.apps.web.form_fields import fields_of
+from workflow_scripts.apps.web.guard import GONE, HEADERS, guarded
+from workflow_scripts.apps.web.look import assets, templates
 from workflow_scripts.stages.rewrite.request_lines import form_of, json_value, requests_of
 from workflow_scripts.stages.rewrite.requests import (
     MOST_RESULTS,
@@ -37,7 +36,6 @@ from workflow_scripts.stages.rewrite.requests import (
 from workflow_scripts.stages.rewrite.rewriter import Rewriter
 
 TEMPLATES = Path(__file__).with_name("templates")
-ASSETS = {"rewriter.css": "text/css", "rewriter.js": "text/javascript"}
 # The forms of files by the types that the API takes.
 TYPES = {
     "text/plain": "text",
@@ -45,8 +43,6 @@ TYPES = {
     "application/jsonl": "jsonl",
     "application/x-ndjson": "jsonl",
 }
-# The state of a client that went away before its answer; nobody sees it.
-_GONE = 499
 _NO_FILE = (
     "there is no such file; its results are kept for an hour, and until the service ends; "
     "send it again"
@@ -97,7 +93,7 @@ class Service:
         self.files: Files | None = None
         self._log = log
         self._numbers = itertools.count()
-        self._templates = environment(TEMPLATES)
+        self._templates = templates(TEMPLATES)
 
     @asynccontextmanager
     async def life(self, app: Starlette) -> AsyncIterator[None]:
@@ -139,7 +135,7 @@ class Service:
             if asking.done():
                 answer = self._result(asking)
             elif gone.done():
-                raise HTTPException(_GONE, "the client has gone")
+                raise HTTPException(GONE, "the client has gone")
             else:
                 seconds = self.limits.seconds
                 raise HTTPException(504, f"no answer within {seconds} s; ask for less, or later")
@@ -230,11 +226,6 @@ class Service:
         """Show what the API is."""
         return self._page("api", api=self._document())
 
-    async def asset(self, http: Http) -> Response:
-        """Return the style, or the script."""
-        name = http.url.path[1:]
-        return FileResponse(TEMPLATES / name, media_type=ASSETS[name])
-
     def _page(
         self,
         template: str,
@@ -244,6 +235,7 @@ class Service:
     ) -> Response:
         text = self._templates.get_template(f"{template}.html.j2").render(
             **{
+                "application": "rewriter",
                 "title": self.title,
                 "here": _HERE.get(template),
                 "rewriter": self.rewriter,
@@ -395,10 +387,6 @@ async def _error(http: Http, error: Exception) -> Response:
     return service._page("message", status, headers, message=said)
 
 
-async def _hung_up(http: Http, error: Exception) -> Response:
-    return Response(status_code=_GONE)
-
-
 def application(service: Service, hosts: Collection[str], *, log: bool = False) -> Starlette:
     """Return the application.
 
@@ -415,7 +403,6 @@ def application(service: Service, hosts: Collection[str], *, log: bool = False) 
         ("/batch/{identity}/cancel", "POST", service.cancel),
         ("/batch/{identity}/results", "GET", service.batch_results),
         ("/api", "GET", service.api_page),
-        *((f"/{name}", "GET", service.asset) for name in ASSETS),
         ("/api/paraphrase", "POST", service.paraphrase),
         ("/api/batch", "POST", service.start_batch),
         ("/api/batch/{identity}", "GET DELETE", service.batch_state),
@@ -424,24 +411,19 @@ def application(service: Service, hosts: Collection[str], *, log: bool = False) 
         ("/api/openapi.json", "GET", service.openapi),
     ]
     limits = service.limits
-    app = Starlette(
-        routes=[Route(path, page, methods=methods.split()) for path, methods, page in pages],
-        middleware=[
-            Middleware(
-                Guard,
-                hosts=hosts,
-                largest=(limits.file, limits.body),
-                seconds=limits.seconds,
-                refusal=_error,
-                log=log,
-            )
+    app = guarded(
+        [
+            *(Route(path, page, methods=methods.split()) for path, methods, page in pages),
+            *assets(TEMPLATES, "rewriter"),
         ],
-        exception_handlers={
-            HTTPException: _error,
-            RequestError: _error,
-            ClientDisconnect: _hung_up,
-            Exception: _error,
-        },
+        _error,
+        [RequestError],
+        hosts=hosts,
+        largest=lambda path: (
+            limits.file if path.startswith(("/batch", "/api/batch")) else limits.body
+        ),
+        seconds=limits.seconds,
+        log=log,
         lifespan=service.life,
     )
     app.state.service = service

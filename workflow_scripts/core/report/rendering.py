@@ -41,13 +41,13 @@ def code_span(text: str) -> str:
     return f"{fence}{blank}{text}{blank}{fence}"
 
 
-def environment(folder: Path) -> Environment:
-    """Return the templates in a folder, which may import `macros.html.j2`.
+def environment(*folders: Path) -> Environment:
+    """Return the templates in some folders, which may import `macros.html.j2`.
 
     HTML is escaped, an undefined name is an error.
     """
     templates = Environment(
-        loader=FileSystemLoader([folder, _SHARED]),
+        loader=FileSystemLoader([*folders, _SHARED]),
         autoescape=select_autoescape(enabled_extensions=("html.j2",)),
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -1,19 +1,17 @@
 """A rewriter that knows a few sentences: the small trained model, Czech in and English out."""
 
-import socket
 import threading
-import time
 from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
-import uvicorn
 
 from tests import oracles
+from tests.unit.serving import serving
 from workflow_scripts.apps.rewriter.app import Limits, Service, application
-from workflow_scripts.apps.rewriter.guard import LOOPBACK
+from workflow_scripts.apps.web.guard import LOOPBACK
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.raw import coders
 from workflow_scripts.stages.rewrite.requests import Answer, Paraphrase
@@ -80,18 +78,8 @@ def held():
 def running(rewriter, limits=None, log=None, hosts=LOOPBACK):
     """Serve a rewriter at a free port; give its address."""
     app = application(Service(rewriter, limits or Limits(), "A & B", log), hosts)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        while not server.started:
-            time.sleep(0.01)
-        try:
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.should_exit = True
-            thread.join()
+    with serving(app) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,8 @@ from tests.e2e.faults import disk
 from tests.unit.pages import Reader
 from workflow_scripts.apps.rewriter.app import Limits, Service, application
 from workflow_scripts.apps.rewriter.differences import Change, differences
-from workflow_scripts.apps.rewriter.forms import fields_of, request_fields
+from workflow_scripts.apps.rewriter.forms import request_fields
+from workflow_scripts.apps.web.form_fields import fields_of
 from workflow_scripts.stages.rewrite.requests import RequestError
 from workflow_scripts.stages.rewrite.rewriter import Rewriter
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from workflow_scripts.apps.rewriter import serve
+from workflow_scripts.apps.web import serving
 from workflow_scripts.core.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -85,10 +86,10 @@ def test_what_can_not_be_served_is_told(folder, options, message):
 
 def test_a_taken_port_is_told():
     with (
-        serve.listen("127.0.0.1", 0) as first,
+        serving.listen("127.0.0.1", 0) as first,
         pytest.raises(InputError, match="choose another --port"),
     ):
-        serve.listen("127.0.0.1", first.getsockname()[1])
+        serving.listen("127.0.0.1", first.getsockname()[1])
 
 
 @pytest.mark.slow

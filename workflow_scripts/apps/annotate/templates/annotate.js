@@ -31,7 +31,7 @@ function bindSlider(card) {
 }
 
 function currentCard() {
-  return document.activeElement.closest(".card") || document.querySelector(".card");
+  return document.activeElement.closest(".card") || document.querySelector(".card[data-number]");
 }
 
 function similarityKey(key) {
@@ -92,7 +92,7 @@ function onKey(event) {
 
 if (form && form.querySelector(".slider, [data-keys], [data-mark]")) {
   document.body.classList.add("with-sliders");
-  document.querySelectorAll(".card").forEach(bindSlider);
+  document.querySelectorAll(".card[data-number]").forEach(bindSlider);
   document.addEventListener("keydown", onKey);
   form.addEventListener("change", (event) => {
     const group = event.target.closest("[data-mark]");

@@ -2,18 +2,25 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import Any
 from urllib.parse import quote, urlsplit
 
+from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _MOST_DIGITS = 18
 _SAFE = ("GET", "HEAD")
+# The state of a client that went away before its answer; nobody sees it.
+GONE = 499
+Refusal = Callable[[Request, Exception], Awaitable[Response]]
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
@@ -35,9 +42,8 @@ class Guard:
 
     Args:
         app: answers the others.
-        hosts: the names by which the service is reached, without port.
-        largest: bytes of a body at most, for a path that begins with `/batch` or `/api/batch`, and
-            for all others.
+        hosts: the names by which the service is reached, without port; None: any.
+        largest: bytes of a body at most, of a path.
         seconds: in which a body must have come.
         refusal: makes the answer to what is refused, as the application does with other errors.
         log: whether each request is printed to stdout, without what was sent.
@@ -46,15 +52,14 @@ class Guard:
     def __init__(
         self,
         app: ASGIApp,
-        hosts: Collection[str],
-        largest: tuple[int, int],
+        hosts: Collection[str] | None,
+        largest: Callable[[str], int],
         seconds: float,
-        refusal: Callable[[Request, Exception], Awaitable[Response]],
-        *,
-        log: bool,
+        refusal: Refusal,
+        log: bool = False,
     ):
         self._app = app
-        self._hosts = {host.lower() for host in hosts}
+        self._hosts = None if hosts is None else {host.lower() for host in hosts}
         self._largest = largest
         self._seconds = seconds
         self._refusal = refusal
@@ -95,7 +100,7 @@ class Guard:
 
     def _problem(self, method: str, headers: Headers, path: str) -> tuple[int, str] | None:
         host = headers.get("host", "")
-        if _name(host) not in self._hosts:
+        if self._hosts is not None and _name(host) not in self._hosts:
             return 403, "this service is reached under another name"
         if method in _SAFE:
             return None
@@ -105,23 +110,23 @@ class Guard:
             origin is not None and origin not in (f"http://{host}", f"https://{host}")
         ):
             return 403, "the request comes from a page of another site"
+        # A server in between may see another end of such a body.
+        if "content-length" in headers and "transfer-encoding" in headers:
+            return 400, "the request has both Content-Length and Transfer-Encoding"
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit()):
             return 400, "Content-Length is no number"
         # int() refuses some thousand digits.
-        if len(length) > _MOST_DIGITS or int(length) > self._limit(path):
+        if len(length) > _MOST_DIGITS or int(length) > self._largest(path):
             return 413, self._too_large(path)
         return None
 
-    def _limit(self, path: str) -> int:
-        return self._largest[0 if path.startswith(("/batch", "/api/batch")) else 1]
-
     def _too_large(self, path: str) -> str:
-        return f"the request is larger than {self._limit(path):,} bytes; send less at a time"
+        return f"the request is larger than {self._largest(path):,} bytes; send less at a time"
 
     async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the application answer; a body is bounded as it comes, in size and in time."""
-        limit, read, whole, begun = self._limit(scope["path"]), 0, False, False
+        limit, read, whole, begun = self._largest(scope["path"]), 0, False, False
         end = asyncio.get_running_loop().time() + self._seconds
 
         async def bounded() -> Message:
@@ -169,3 +174,36 @@ def _name(host: str) -> str | None:
         return urlsplit(f"//{host}").hostname
     except ValueError:
         return None
+
+
+async def _hung_up(http: Request, error: Exception) -> Response:
+    return Response(status_code=GONE)
+
+
+def guarded(
+    routes: Sequence[BaseRoute],
+    refusal: Refusal,
+    errors: Sequence[type[Exception]] = (),
+    lifespan: Any = None,
+    **guard: Any,
+) -> Starlette:
+    """Return an application behind its guard.
+
+    Args:
+        routes: its pages.
+        refusal: makes the answer to what is refused, and to what fails.
+        errors: of the application's own, which `refusal` knows.
+        lifespan: of what lives as long as the application.
+        guard: what else `Guard` takes.
+    """
+    app = Starlette(
+        routes=routes,
+        middleware=[Middleware(Guard, refusal=refusal, **guard)],
+        exception_handlers={
+            **dict.fromkeys([HTTPException, *errors, Exception], refusal),
+            ClientDisconnect: _hung_up,
+        },
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    return app
