@@ -10,7 +10,6 @@ import sys
 from dataclasses import dataclass
 
 from paraloom.place import WORKFLOW
-
 from workflow_scripts.core.cli import CommandParser, run
 
 
