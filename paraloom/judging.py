@@ -13,6 +13,9 @@ from workflow_scripts.stages.judge.judge import DEFAULT, Judge
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 from workflow_scripts.stages.judge.opened import load_judge, models_of, scores
 
+# Pairs that are judged together: the vectors of all their tokens are in memory.
+_CHUNK = 128
+
 
 class ReadyJudge:
     """A judge with the models of its features.
@@ -37,7 +40,7 @@ class ReadyJudge:
         Raises:
             InputError: too little is known of a pair.
         """
-        return list(scores(self._judge, pairs, self._models))
+        return list(scores(self._judge, pairs, self._models, _CHUNK))
 
 
 def ready_judge(

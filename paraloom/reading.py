@@ -72,8 +72,7 @@ def read(
     for name in wanted:
         if name not in COLUMNS:
             raise ArgumentError(
-                f"columns: there is no column {name!r}{suggestion(name, list(COLUMNS))}; there are "
-                f"{', '.join(COLUMNS)}"
+                f"columns: there is no column {name!r}{suggestion(name, list(COLUMNS))}"
             )
     if batches is not None:
         require_count("batches", batches)

@@ -61,14 +61,20 @@ def not_english(references: Sequence[str]) -> bool:
     return len(words) >= _ENOUGH_WORDS and known < _ENGLISH_SHARE * len(words)
 
 
-def scores(judge: Judge, pairs: Pairs, models: Models) -> Iterator[float]:
+def scores(judge: Judge, pairs: Pairs, models: Models, chunk_size: int = _CHUNK) -> Iterator[float]:
     """Yield the probability of each pair to be good.
+
+    Args:
+        judge: gives probabilities.
+        pairs: of texts.
+        models: of the judge's features.
+        chunk_size: pairs that are judged together.
 
     Raises:
         InputError: too little is known of a pair.
     """
-    for start in range(0, len(pairs), _CHUNK):
-        chunk = pairs.take(range(start, min(start + _CHUNK, len(pairs))))
+    for start in range(0, len(pairs), chunk_size):
+        chunk = pairs.take(range(start, min(start + chunk_size, len(pairs))))
         features = compute(chunk, dict.fromkeys([*judge.features, "words"]), models)
         probabilities = judge.probability(features, features["words"])
         if np.isnan(probabilities).any():

