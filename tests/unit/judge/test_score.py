@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.encoding.sentence_vectors import load_encoder
-from workflow_scripts.stages.judge import score
+from workflow_scripts.stages.judge import opened, score
 from workflow_scripts.stages.judge.features import Models
 from workflow_scripts.stages.judge.fit import FEATURES_BY_DEFAULT, fit_judge
 from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
@@ -172,7 +172,7 @@ def test_without_the_encoder_the_default_says_so_and_goes_on(options, monkeypatc
     def absent(_):
         raise InputError("the encoder is not installed; `make setup` installs it")
 
-    monkeypatch.setattr(score, "encoder_of", absent)
+    monkeypatch.setattr(opened, "encoder_of", absent)
     values, message = scored(capsys, ["--judge", "default", *options[2:]])
     assert len(values) == 3 and all(0 < value < 1 for value in values)
     assert "missing encoder: the encoder is not installed; `make setup` installs it" in message

@@ -1,6 +1,6 @@
 """Fits a judge to labels (good, acceptable, bad), to ratings, or to both.
 
-Writes judge.json, which `judge.score --judge` takes. Prints how good each set of features is for
+Writes judge.json, which `paraloom judge score --judge` takes. Prints how good each set of features is for
 references that it was not fitted to, and how far the probabilities can be relied on.
 """
 
@@ -11,19 +11,17 @@ from typing import Any
 
 from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import sha256
 from workflow_scripts.core.version import version
-from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
-from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT as DEFAULT_ENCODER
+from workflow_scripts.encoding.sentence_vectors import load_encoder
 from workflow_scripts.plan.catalogues.pair_features import ENCODER, ENGLISH, NEEDS
 from workflow_scripts.stages.judge.features import FEATURES, Models, compute
 from workflow_scripts.stages.judge.features.registry import feature
 from workflow_scripts.stages.judge.fitting import Examples, ablation, fit
 from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
 from workflow_scripts.stages.judge.judge import Judge
+from workflow_scripts.stages.judge.opened import GRAMMAR, encoder_of
 from workflow_scripts.stages.judge.rated_pairs import read_labels, read_ratings
 
-GRAMMAR = "grammar"
 # What proved useful by cross-validation (docs/judge.md).
 FEATURES_BY_DEFAULT = (
     "forward_nll",
@@ -96,22 +94,6 @@ def _needs(names: Sequence[str]) -> str:
     needs = dict.fromkeys(need for name in names for need in NEEDS[name])
     languages = [name for name in names if FEATURES[name].languages]
     return ", ".join([*needs, *(["English references"] if languages else [])])
-
-
-def encoder_of(folder: Path | None) -> tuple[dict[str, Any], Path]:
-    """Return what a judge keeps of an encoder, and its folder; None is the default.
-
-    Raises:
-        InputError: the default is not installed.
-    """
-    if folder is None:
-        return dict(DEFAULT_ENCODER), encoder_folder()
-    weights = sorted(
-        path for path in folder.rglob("*") if path.suffix in (".safetensors", ".bin", ".pt")
-    )
-    if not weights:
-        raise InputError(f"{folder} holds no weights of an encoder; name another folder")
-    return {"name": folder.name, "weights": [sha256(path) for path in weights]}, folder
 
 
 def main(argv: list[str] | None = None) -> None:

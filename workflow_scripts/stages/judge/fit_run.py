@@ -20,10 +20,11 @@ from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
 from workflow_scripts.plan.catalogues.pair_features import ENCODER, NEEDS
 from workflow_scripts.stages.dual_filter.pair_scores import Direction
 from workflow_scripts.stages.judge.bench import Decoder
-from workflow_scripts.stages.judge.fit import encoder_of, fit_judge
+from workflow_scripts.stages.judge.fit import fit_judge
 from workflow_scripts.stages.judge.fitting import Examples
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 from workflow_scripts.stages.judge.load import load_models
+from workflow_scripts.stages.judge.opened import encoder_of
 from workflow_scripts.stages.judge.rated_pairs import read_labels, read_ratings
 
 # The record of judge.json, which looks like a record itself.

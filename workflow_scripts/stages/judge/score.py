@@ -6,8 +6,7 @@ NLL files have one number a line, in nats per token, and an empty line where it 
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,28 +15,14 @@ from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
-from workflow_scripts.core.files.manifest import read_manifest
-from workflow_scripts.core.text.text_tokens import tokens
-from workflow_scripts.encoding.interface import Encoder
-from workflow_scripts.encoding.sentence_vectors import load_encoder
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.raw import coders
 from workflow_scripts.nmt.scoring import score
-from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT as DEFAULT_ENCODER
-from workflow_scripts.plan.catalogues.pair_features import ENCODER, ENGLISH, NEEDS
-from workflow_scripts.stages.judge.features import Models, compute
-from workflow_scripts.stages.judge.features.closed_classes import FUNCTION_WORDS
-from workflow_scripts.stages.judge.fit import GRAMMAR, encoder_of
-from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
-from workflow_scripts.stages.judge.judge import DEFAULT, Judge
+from workflow_scripts.plan.catalogues.pair_features import ENGLISH
+from workflow_scripts.stages.judge.judge import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
+from workflow_scripts.stages.judge.opened import load_judge, missing, models_of, not_english, scores
 from workflow_scripts.stages.judge.rated_pairs import nll_of
-from workflow_scripts.stages.judge.stage import GRAMMAR as RUN_GRAMMAR
-
-# Pairs that are judged together; memory does not grow with the files' features.
-_CHUNK = 1024
-# About half of the words of English text are function words; in other languages few look so.
-_ENGLISH_SHARE, _ENOUGH_WORDS = 0.15, 20
 
 
 def read_texts(path: Path) -> list[str]:
@@ -94,112 +79,11 @@ def nlls(folder: Path, sources: Sequence[str], targets: Sequence[str], device: s
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def missing(judge: Judge, pairs: Pairs, models: Models) -> Iterator[str]:
-    """Yield messages about the features of a judge that are unknown."""
-    for name in judge.features:
-        lacking = [
-            need
-            for need in NEEDS[name]
-            if getattr(pairs, need, None) is None and getattr(models, need, None) is None
-        ]
-        if lacking:
-            yield f"missing feature: {name} (needs {', '.join(lacking)})"
-    for column in ("forward_nll", "backward_nll"):
-        values = getattr(pairs, column)
-        if values is None:
-            continue
-        unknown = int(np.isnan(values).sum())
-        if unknown:
-            yield f"missing feature: {column} is unknown on {unknown} of {len(values)} lines"
-        if not any(column in NEEDS[name] for name in judge.features):
-            yield f"{column} is given, but this judge does not use it"
-
-
-def not_english(references: Sequence[str]) -> bool:
-    """Tell whether texts look as if they were not in English."""
-    words = [token.lower() for text in references for token in tokens(text) if token[0].isalpha()]
-    known = sum(word in FUNCTION_WORDS for word in words)
-    return len(words) >= _ENOUGH_WORDS and known < _ENGLISH_SHARE * len(words)
-
-
-def scores(judge: Judge, pairs: Pairs, models: Models) -> Iterator[float]:
-    """Yield the probability of each pair to be good.
-
-    Raises:
-        InputError: too little is known of a pair.
-    """
-    for start in range(0, len(pairs), _CHUNK):
-        chunk = pairs.take(range(start, min(start + _CHUNK, len(pairs))))
-        features = compute(chunk, dict.fromkeys([*judge.features, "words"]), models)
-        probabilities = judge.probability(features, features["words"])
-        if np.isnan(probabilities).any():
-            line = start + int(np.flatnonzero(np.isnan(probabilities))[0]) + 1
-            raise InputError(
-                f"line {line}: of this pair too little is known for the judge, which has the "
-                f"features {', '.join(judge.features)}; give what they need"
-            )
-        yield from probabilities.tolist()
-
-
-def models_of(judge: Judge, encoder: Path | None, grammar: Path | None, device: str) -> Models:
-    """Return the models of a judge's features.
-
-    Without the encoder that `make setup` installs, its features are missing, and that is told.
-
-    Raises:
-        InputError: a model that was named can't be read, or is not the judge's.
-    """
-    needs = {need for name in judge.features for need in NEEDS[name]}
-    models = Models(language=judge.language)
-    if ENCODER in needs:
-        models = replace(models, encoder=_encoder(judge, encoder, device))
-    if GRAMMAR in needs:
-        if grammar is None and (judge.language not in ENGLISH or GRAMMAR in judge.about):
-            raise InputError(
-                "this judge has a grammar model of its own; name its folder (--grammar)"
-            )
-        models = replace(models, grammar=Grammar.load(grammar or "english"))
-    return models
-
-
-def _judge(name: str) -> Judge:
-    """Return a judge that knows whether its grammar model is one of a run.
-
-    Its file does not say so, but the manifest of the run's unit, in the same folder.
-    """
-    judge, path = Judge.load(name), Path(name)
-    manifest = (path if path.is_dir() else path.parent) / "manifest.json"
-    if name == DEFAULT or not manifest.is_file():
-        return judge
-    read = read_manifest(manifest)["upstream"]
-    own = [unit for unit in read if unit.startswith(f"judge/{RUN_GRAMMAR}/")]
-    return replace(judge, about={**judge.about, GRAMMAR: {"name": own[0]}}) if own else judge
-
-
-def _encoder(judge: Judge, folder: Path | None, device: str) -> Encoder | None:
-    wanted = judge.about.get("encoder")
-    if folder is None:
-        if wanted != DEFAULT_ENCODER:
-            raise InputError(
-                f"this judge was fitted with the encoder '{(wanted or {}).get('name')}'; name its "
-                "folder (--encoder)"
-            )
-        try:
-            return load_encoder(encoder_of(None)[1], device)
-        except InputError as error:
-            print(f"missing encoder: {error}", file=sys.stderr)
-            return None
-    weights = (wanted or {}).get("weights")
-    if wanted != DEFAULT_ENCODER and encoder_of(folder)[0].get("weights") != weights:
-        raise InputError(f"{folder} is not the encoder that the judge was fitted with; name that")
-    return load_encoder(folder, device)
-
-
 def main(argv: list[str] | None = None) -> None:
     """Print a score of each pair."""
     parser = CommandParser(description=__doc__)
     parser.add_argument(
-        "--judge", default=DEFAULT, help="folder that judge.fit wrote; or 'default', for English"
+        "--judge", default=DEFAULT, help="folder that judge fit wrote; or 'default', for English"
     )
     parser.add_argument("--references", type=Path, required=True, help="a sentence a line")
     parser.add_argument("--paraphrases", type=Path, required=True, help="a paraphrase of each")
@@ -218,13 +102,13 @@ def main(argv: list[str] | None = None) -> None:
             parser.error(f"--{direction} and --{direction}-nll give the same; name one of them")
         if getattr(arguments, direction) and not arguments.sources:
             parser.error(f"--{direction} needs --sources")
-    judge = _judge(arguments.judge)
+    judge = load_judge(arguments.judge)
     if arguments.language and arguments.language not in (
         ENGLISH if judge.language in ENGLISH else (judge.language,)
     ):
         raise InputError(
             f"the judge '{arguments.judge}' knows references in '{judge.language}' only, not in "
-            f"'{arguments.language}'; fit one of your own (judge.fit, docs/judge.md)"
+            f"'{arguments.language}'; fit one of your own (paraloom judge fit, docs/judge.md)"
         )
     device = choose_device(arguments.device).type
     pairs = _pairs(arguments, device)

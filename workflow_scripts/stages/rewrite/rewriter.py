@@ -210,11 +210,10 @@ class Rewriter:
             most = self._model.max_source_pieces
             why = f"too long: the sentence has {len(source)} pieces, the model reads up to {most}"
             return replace(plan, searches=[], why=why)
-        known = set(_parts(request.text)) - set(plan.unknown)
-        if plan.unknown and not any(map(letters_and_digits, known)):
+        if plan.unknown and self._mostly_unknown(request.text, plan.unknown):
             why = (
-                "unreadable: the rewriter knows no word of the sentence; it reads "
-                f"{self.language or 'the language that it was trained on'}"
+                "unreadable: most characters of the sentence, or all its words, are unknown to "
+                "the model; give it a sentence of the language that it reads"
             )
             return replace(plan, searches=[], why=why)
         if not searches:
@@ -225,6 +224,18 @@ class Rewriter:
     def _unknown(self, text: str) -> list[str]:
         """Return the parts of a text that the model can't read: it can't know what they say."""
         return [part for part in _parts(text) if UNK in self._source.encode(part)]
+
+    def _mostly_unknown(self, text: str, unknown: Sequence[str]) -> bool:
+        """Tell whether the model can't read most letters of a text, or none of its words.
+
+        Args:
+            text: the sentence.
+            unknown: those of its words that have something that the model can't read.
+        """
+        known = set(_parts(text)) - set(unknown)
+        signs = Counter(filter(str.isalnum, text))
+        strange = sum(signs[sign] for sign in signs if UNK in self._source.encode(sign))
+        return not any(map(letters_and_digits, known)) or 2 * strange > signs.total()
 
     def _with_template(self, request: Request) -> str:
         """Return what the model reads: one with templates is also told that there is none."""

@@ -41,21 +41,42 @@ def gather(name: str, model: dict[str, Any], target: Path) -> None:
     if "files" in model:
         _unpack(name, [Path(path) for path in model["files"]], model.get("path"), target)
         return
-    if "folder" in model:
-        folder = Path(model["folder"])
-    elif "record" in model:
-        folder = _from_hub(Path(model["record"])) / model.get("path", ".")
-    else:
-        folder = folder_in_package(name, model, _is_model, _NOT_INSTALLED)
+    folder = place(name, model)
     files = model_files(folder)
     for file in (*files.names, *files.about):
         shutil.copyfile(folder / file, target / file)
-    _check_hashes(name, model.get("sha256") or {}, target)
+    check_hashes(name, model, target)
 
 
-def _check_hashes(name: str, hashes: dict[str, str], folder: Path) -> None:
-    """Refuse a model whose files are not those of the configuration."""
-    for file, expected in hashes.items():
+def place(name: str, model: dict[str, Any]) -> Path:
+    """Return the folder in which a finished model stands that was not downloaded file by file.
+
+    Args:
+        name: what messages call the model.
+        model: its settings: `folder`, `record`, or `package`, as `gather` takes them.
+
+    Raises:
+        InputError: there is no such package, or the download from the hub is damaged.
+    """
+    if "folder" in model:
+        return Path(model["folder"])
+    if "record" in model:
+        return _from_hub(Path(model["record"])) / model.get("path", ".")
+    return folder_in_package(name, model, _is_model, _NOT_INSTALLED)
+
+
+def check_hashes(name: str, model: dict[str, Any], folder: Path) -> None:
+    """Refuse a model whose files are not those of its settings.
+
+    Args:
+        name: what messages call the model.
+        model: its settings; `sha256` maps the names of files to their hashes.
+        folder: the files.
+
+    Raises:
+        InputError: a file is missing, or is another one.
+    """
+    for file, expected in (model.get("sha256") or {}).items():
         if not (folder / file).is_file():
             here = ", ".join(sorted(path.name for path in folder.iterdir()))
             raise InputError(f"{name}: sha256 names {file}, which the model does not have ({here})")

@@ -224,7 +224,7 @@ def test_why_a_long_sentence_has_none(rewriter, parts):
 def test_sentence_without_a_word_that_the_model_knows(rewriter, text):
     (answer,) = rewriter.answer([Request(text)])
     assert answer.paraphrases == []
-    assert answer.why.startswith("unreadable: the rewriter knows no word of the sentence")
+    assert answer.why.startswith("unreadable: most characters of the sentence, or all its words")
     (mixed,) = rewriter.answer([Request(f"kolo {text}")])
     assert mixed.paraphrases
     assert mixed.why is None

@@ -1,0 +1,133 @@
+"""Streams of requests, answered in batches."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from threading import Lock
+from typing import TypeVar
+
+from paraloom.requests import ArgumentError, Request, asked, is_single
+from workflow_scripts.stages.rewrite import requests as wishes
+from workflow_scripts.stages.rewrite.requests import MOST_CHARACTERS
+from workflow_scripts.stages.rewrite.requests import Paraphrase as Found
+from workflow_scripts.stages.rewrite.rewriter import Plan, Rewriter
+
+Answer = TypeVar("Answer")
+NEAR_DOUBLES = "copy: only the text itself was found, or what differs from it by function words"
+# Characters that only blank: they count as a blank each.
+_BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85"
+
+
+def answered(
+    texts: str | Request | Iterable[str | Request],
+    defaults: Request,
+    answer: Callable[[list[Request]], list[Answer]],
+    size: int,
+    lock: Lock,
+) -> Answer | Iterator[Answer]:
+    """Return the answer to one text, or a stream of the answers to many, in order.
+
+    Args:
+        texts: what is asked. A stream is read one batch at a time, when its answers are asked for.
+        defaults: what the call says for all of them.
+        answer: answers a batch.
+        size: of a batch.
+        lock: held while a batch is answered.
+
+    Raises:
+        ArgumentError: what is asked can't be.
+    """
+    if is_single(texts):
+        with lock:
+            return answer([asked(texts, defaults)])[0]
+    if not isinstance(texts, Iterable):
+        raise ArgumentError(
+            f"a text, a paraloom.Request, or an iterable of them is asked for, not "
+            f"{type(texts).__name__}"
+        )
+    return _stream(iter(texts), defaults, answer, size, lock)
+
+
+def _stream(
+    texts: Iterator[str | Request],
+    defaults: Request,
+    answer: Callable[[list[Request]], list[Answer]],
+    size: int,
+    lock: Lock,
+) -> Iterator[Answer]:
+    while batch := [asked(text, defaults) for text in islice(texts, size)]:
+        with lock:
+            answers = answer(batch)
+        yield from answers
+
+
+def fault_of(text: str) -> str | None:
+    """Return why a text can't be worked on, None if it can."""
+    if not text.strip():
+        return "empty: there is no sentence"
+    if len(text) > MOST_CHARACTERS:
+        return (
+            f"too long: the text has {len(text):,} characters, at most {MOST_CHARACTERS:,} are "
+            "read; give it sentence by sentence"
+        )
+    for sign in text:
+        if (sign < " " or "\x7f" <= sign < "\xa0") and sign not in _BLANKS:
+            return f"control: the text has the control character U+{ord(sign):04X}; take it out"
+        if "\ud800" <= sign <= "\udfff":
+            return "control: half of a surrogate pair (\\ud800 to \\udfff) is no text; take it out"
+    if not any(map(str.isalnum, text)):
+        return "empty: the text has no letter or digit"
+    return None
+
+
+def wished_of(
+    engine: Rewriter, requests: Sequence[Request], samples: int, seed: int
+) -> Iterator[tuple[Request, list[Found], str | None]]:
+    """Yield each request with what a model gives for it, and why that is nothing.
+
+    Args:
+        engine: the model at work.
+        requests: what is asked; of a beam search all that the beam holds is given, whatever `n`.
+        samples: drawn of each; 0: a beam search.
+        seed: of the samples.
+    """
+    number = 1 if samples else engine.settings.beam_size
+    planned: list[Plan] = []
+    faults: list[str | None] = []
+    for request in requests:
+        fault = fault_of(request.text)
+        if fault is None:
+            wish = wishes.Request(
+                wishes.clean(request.text),
+                avoid=tuple(request.avoid),
+                use=tuple(request.keep),
+                number=number,
+                samples=samples,
+                seed=seed,
+            )
+            try:
+                planned.append(engine.plan(wish))
+            except wishes.RequestError as error:
+                fault = f"refused: {error}"
+        faults.append(fault)
+    answers = iter(engine.answers(planned))
+    for request, fault in zip(requests, faults, strict=True):
+        if fault is not None:
+            yield request, [], fault
+            continue
+        answer = next(answers)
+        yield request, answer.paraphrases, answer.why
+
+
+def why_fewer(found: int, wanted: int, why: str | None) -> str | None:
+    """Return why fewer than wanted were found, None if they are enough.
+
+    Args:
+        found: how many.
+        wanted: how many.
+        why: the reason if there are none.
+    """
+    if found >= wanted:
+        return None
+    if found:
+        return f"fewer: {found} of {wanted} different ones were found; search wider for more"
+    return why

@@ -1,0 +1,319 @@
+"""Paraphrasing by translation there and back."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import overload
+
+import numpy as np
+
+from paraloom import models
+from paraloom.answers import Paraphrase, Paraphrases
+from paraloom.batches import NEAR_DOUBLES, answered, fault_of, why_fewer
+from paraloom.judging import ready_judge
+from paraloom.requests import Request
+from paraloom.search import Search
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.text.normalisation import letters_and_digits, words
+from workflow_scripts.nmt.scoring import score
+from workflow_scripts.stages.judge.judge import DEFAULT
+from workflow_scripts.stages.judge.known_pairs import Pairs
+from workflow_scripts.stages.rewrite import requests as wishes
+from workflow_scripts.stages.rewrite.rewriter import Plan, Rewriter, Settings
+from workflow_scripts.stages.select.near_doubles import content_key
+
+_USUAL = Search()
+# Of the words of a text: with so many of them a written source is a copy, whatever else it has.
+_COPIED = 0.8
+_UNTRANSLATED = (
+    "untranslated: {} gives the text back as it stands; give a text of its language, or a source"
+)
+
+
+@dataclass
+class _Candidate:
+    """A text that was found, `nll` nats per token unlikely given `source`."""
+
+    text: str
+    source: str
+    nll: float
+    score: float = math.inf
+    probability: float | None = None
+
+
+@dataclass
+class _Work:
+    """A request at work.
+
+    `text`: it, cleaned; `sources`: to go back from; `candidates`: by their texts; `whys`: what
+    stood in the way, the most telling first.
+    """
+
+    request: Request
+    text: str = ""
+    sources: list[str] = field(default_factory=list)
+    candidates: dict[str, _Candidate] = field(default_factory=dict)
+    whys: list[str] = field(default_factory=list)
+
+
+class Paraphraser:
+    """Paraphrases sentences of one language, by models that translate there and back.
+
+    A text without a source is translated there several times; from each of these written sources
+    the model back makes candidates. Each candidate is scored against the source that gave it, and
+    judged. What differs from the text by function words, case, articles and punctuation alone is no
+    paraphrase, and of candidates that differ so from each other only the best is one. The same
+    text, seed and search give the same paraphrases. Several threads may call one object; they take
+    turns.
+
+    Args:
+        language: of the texts (ISO 639).
+        there: the model that translates from the language: a name of the catalogue of models
+            (config.yaml, recipes/models), or a folder. None: the one that `make setup` brings, for
+            `en` and `pt`.
+        back: the model that translates back.
+        judge: `default`: the judge that ships, for English, and none for other languages; a folder
+            with a `judge.json`; None: no judge, the best score comes first.
+        search: how to search.
+        precision: of the models: `int8`, which is for CPUs with oneDNN, `bf16` or `fp32`.
+        device: `cpu`, `cuda` or `auto`; None: the CPU for int8, else `auto`.
+        seed: of sources that are drawn (`Search.sampled`).
+
+    Attributes:
+        language: of the texts.
+        licences: of the models' weights, by the models' names; `unknown` where nobody says it.
+
+    Raises:
+        InputError: a model is missing, can't be read, or is of another language; the message says
+            how to get one.
+    """
+
+    def __init__(
+        self,
+        language: str,
+        there: str | Path | None = None,
+        back: str | Path | None = None,
+        judge: str | Path | None = DEFAULT,
+        search: Search = _USUAL,
+        precision: str = "int8",
+        device: str | None = None,
+        seed: int = 1,
+    ):
+        if there is None or back is None:
+            default = models.default_models(language)
+            there, back = there or default[0], back or default[1]
+        self.language = language
+        self._search, self._seed = search, seed
+        self._there = models.load(there, device, precision)
+        self._back = models.load(back, device, precision)
+        _require_directions(language, self._there, self._back)
+        self.licences = {model.name: model.licence for model in (self._there, self._back)}
+        self._judge = ready_judge(judge, language, device=device)
+        self._writer = self._rewriter(self._there, None, search.source_beam)
+        self._finder = self._rewriter(self._back, language, search.beam)
+        self._lock = Lock()
+
+    def _rewriter(self, loaded: models.Loaded, language: str | None, beam: int) -> Rewriter:
+        settings = Settings(beam, batch_rows=max(beam, self._search.batch_rows), copies=True)
+        return Rewriter(loaded.model, loaded.source, loaded.target, language, settings)
+
+    # A text is an iterable of texts, too: the first signature counts.
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self,
+        texts: str | Request,
+        n: int = 5,
+        keep: Sequence[str] = (),
+        avoid: Sequence[str] = (),
+    ) -> Paraphrases: ...
+
+    @overload
+    def __call__(
+        self,
+        texts: Iterable[str | Request],
+        n: int = 5,
+        keep: Sequence[str] = (),
+        avoid: Sequence[str] = (),
+    ) -> Iterator[Paraphrases]: ...
+
+    def __call__(
+        self,
+        texts: str | Request | Iterable[str | Request],
+        n: int = 5,
+        keep: Sequence[str] = (),
+        avoid: Sequence[str] = (),
+    ) -> Paraphrases | Iterator[Paraphrases]:
+        """Return the paraphrases of a text, or a stream of those of many, in order.
+
+        Args:
+            texts: a text, a request, or an iterable of them, which may be endless: it is read one
+                batch at a time.
+            n: how many paraphrases of each, best first; a request may say its own number.
+            keep: words and phrases that every paraphrase must have, besides those of a request.
+            avoid: words and phrases that no paraphrase may have, in whatever case.
+
+        Returns:
+            A list of paraphrases, with `why` where there are fewer than `n`; or an iterator of such
+            lists.
+
+        Raises:
+            ArgumentError: an argument can't be, such as n = 0. In a stream it comes with the batch
+                that has it.
+        """
+        defaults = Request("", None, n, keep, avoid)
+        return answered(texts, defaults, self._answer, self._search.batch, self._lock)
+
+    def _answer(self, requests: list[Request]) -> list[Paraphrases]:
+        works = [_Work(request) for request in requests]
+        self._write_sources(works)
+        self._find(works)
+        self._score(works)
+        if self._judge is not None:
+            self._judge_all(works)
+        return [self._best(work) for work in works]
+
+    def _write_sources(self, works: list[_Work]) -> None:
+        """Give each text the sources to go back from."""
+        planned: list[tuple[_Work, Plan]] = []
+        for work in works:
+            given = work.request.source
+            fault = fault_of(work.request.text) or (given is not None and fault_of(given))
+            if fault:
+                work.whys.append(fault)
+                continue
+            work.text = wishes.clean(work.request.text)
+            if given is not None:
+                work.sources = [wishes.clean(given)]
+                continue
+            plan = self._writer.plan(self._wish(work.text))
+            if plan.why:
+                work.whys.append(plan.why)
+            else:
+                planned.append((work, plan))
+        answers = self._writer.answers([plan for _, plan in planned])
+        for (work, _), answer in zip(planned, answers, strict=True):
+            written = [each.text for each in answer.paraphrases]
+            work.sources = [text for text in written if not _is_copy(work.text, text)]
+            work.sources = work.sources[: self._search.sources]
+            if not work.sources:
+                work.whys.append(answer.why or _UNTRANSLATED.format(self._there.name))
+
+    def _wish(self, text: str) -> wishes.Request:
+        if self._search.sampled:
+            return wishes.Request(text, samples=self._search.sources, seed=self._seed)
+        # One more: a copy of the text is no source.
+        number = min(self._search.sources + 1, self._search.source_beam)
+        return wishes.Request(text, number=number)
+
+    def _find(self, works: list[_Work]) -> None:
+        """Search back from all sources."""
+        planned: list[tuple[_Work, str, Plan]] = []
+        for work in works:
+            for source in work.sources:
+                wish = wishes.Request(
+                    source,
+                    avoid=tuple(work.request.avoid),
+                    use=tuple(work.request.keep),
+                    number=self._search.beam,
+                )
+                try:
+                    plan = self._finder.plan(wish)
+                except wishes.RequestError as error:
+                    work.whys.append(f"refused: {error}")
+                    break
+                if plan.why:
+                    work.whys.append(plan.why)
+                else:
+                    planned.append((work, source, plan))
+        answers = self._finder.answers([plan for _, _, plan in planned])
+        for (work, source, _), answer in zip(planned, answers, strict=True):
+            if answer.why:
+                work.whys.append(answer.why)
+            own = content_key(work.text, self.language)
+            for found in answer.paraphrases:
+                text, known = found.text, work.candidates.get(found.text)
+                if known is not None and known.nll <= found.score:
+                    continue
+                if content_key(text, self.language) != own:
+                    work.candidates[text] = _Candidate(text, source, found.score)
+
+    def _score(self, works: list[_Work]) -> None:
+        """Score each candidate against the source that gave it; forget what can't be scored."""
+        there = self._there
+        candidates = [each for work in works for each in work.candidates.values()]
+        pairs = (
+            (there.source.encode(each.text), there.target.encode(each.source))
+            for each in candidates
+        )
+        for candidate, nll in zip(candidates, score(there.model, pairs), strict=True):
+            candidate.score = candidate.nll + nll
+        for work in works:
+            work.candidates = {
+                text: each for text, each in work.candidates.items() if math.isfinite(each.score)
+            }
+
+    def _judge_all(self, works: list[_Work]) -> None:
+        assert self._judge is not None
+        both = [(work.text, each) for work in works for each in work.candidates.values()]
+        if not both:
+            return
+        found = [each for _, each in both]
+        pairs = Pairs(
+            [text for text, _ in both],
+            [each.text for each in found],
+            [each.source for each in found],
+            forward_nll=np.array([each.nll for each in found]),
+            backward_nll=np.array([each.score - each.nll for each in found]),
+        )
+        for each, probability in zip(found, self._judge.probabilities(pairs), strict=True):
+            each.probability = probability
+
+    def _best(self, work: _Work) -> Paraphrases:
+        """Return the best candidates of a text, of which no two are near doubles."""
+        wanted = work.request.n or 0
+        ranked = sorted(
+            work.candidates.values(), key=lambda each: (-(each.probability or 0), each.score)
+        )
+        different: dict[tuple[str, ...], _Candidate] = {}
+        for candidate in ranked:
+            different.setdefault(content_key(candidate.text, self.language), candidate)
+        best = [
+            Paraphrase(each.text, each.probability, each.score, each.source)
+            for each in list(different.values())[:wanted]
+        ]
+        why = why_fewer(len(best), wanted, next(iter(work.whys), NEAR_DOUBLES))
+        return Paraphrases(work.request.text, best, why)
+
+
+def _is_copy(text: str, source: str) -> bool:
+    """Tell whether a written source is the text itself, or nearly all of it."""
+    if letters_and_digits(text) == letters_and_digits(source):
+        return True
+    copied, of_text = set(words(source)), words(text)
+    return sum(word in copied for word in of_text) >= _COPIED * len(of_text)
+
+
+def _require_directions(language: str, there: models.Loaded, back: models.Loaded) -> None:
+    """Refuse models that do not translate from the language and back to it.
+
+    Raises:
+        InputError: their files tell other languages.
+    """
+    for name, model, read in (
+        ("there", there, there.languages[0]),
+        ("back", back, back.languages[1]),
+    ):
+        if read not in (None, language):
+            raise InputError(
+                f"{name}: {model.name} translates from '{model.languages[0]}' to "
+                f"'{model.languages[1]}', which is not {'from' if name == 'there' else 'to'} "
+                f"'{language}'; name another model"
+            )
+    between = there.languages[1], back.languages[0]
+    if None not in between and between[0] != between[1]:
+        raise InputError(
+            f"there ({there.name}) writes '{between[0]}', and back ({back.name}) reads "
+            f"'{between[1]}'; name two models of one pair of languages"
+        )

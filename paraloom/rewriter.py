@@ -1,0 +1,156 @@
+"""Paraphrasing by a rewriter: a model that was trained on paraphrases."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import overload
+
+from paraloom.answers import Paraphrase, Paraphrases
+from paraloom.batches import NEAR_DOUBLES, answered, why_fewer, wished_of
+from paraloom.judging import ready_judge
+from paraloom.requests import Request, require_count, require_samples
+from workflow_scripts.core.cli import CommandParser
+from workflow_scripts.plan.run.run_folders import run_folder
+from workflow_scripts.stages.judge.judge import DEFAULT
+from workflow_scripts.stages.judge.known_pairs import Pairs
+from workflow_scripts.stages.rewrite.opening import add_options, open_rewriter
+from workflow_scripts.stages.rewrite.requests import Paraphrase as Found
+from workflow_scripts.stages.select.near_doubles import content_key
+
+
+class Rewriter:
+    """Paraphrases sentences by a rewriter of a run: one search, no source.
+
+    What differs from the text by function words, case and punctuation alone is no paraphrase, but
+    of a rewriter that repairs texts. Several threads may call one object; they take turns.
+
+    Args:
+        folder: of a rewriter, or of a run that has one; or a run's name.
+        name: which rewriter, where the run has several.
+        beam: hypotheses of the beam search.
+        judge: as that of a Paraphraser; it has the texts alone to judge by.
+        precision: `int8`, which is for CPUs with oneDNN, `bf16` or `fp32`.
+        device: `cpu`, `cuda` or `auto`; None: the CPU for int8, else `auto`.
+        seed: of samples.
+
+    Attributes:
+        language: of the texts; None where the folder does not tell it.
+
+    Raises:
+        InputError: there is no rewriter, or it can't be read.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        name: str | None = None,
+        beam: int = 12,
+        judge: str | Path | None = DEFAULT,
+        precision: str = "int8",
+        device: str | None = None,
+        seed: int = 1,
+    ):
+        require_count("beam", beam)
+        path = Path(folder)
+        is_run = (run_folder(path) / "config.yaml").is_file() or not path.is_dir()
+        options = ["--run" if is_run else "--model", str(path), "--no-meaning"]
+        options += ["--beam-size", str(beam), "--precision", precision]
+        options += ["--device", device or ("cpu" if precision == "int8" else "auto")]
+        options += ["--rewriter", name] if name is not None else []
+        parser = CommandParser()
+        add_options(parser)
+        self._engine = open_rewriter(parser.parse_args(options))
+        self.language = self._engine.language
+        self._judge = ready_judge(judge, self.language or "", device=device)
+        self._seed = seed
+        self._lock = Lock()
+
+    # A text is an iterable of texts, too: the first signature counts.
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self,
+        texts: str | Request,
+        n: int = 5,
+        samples: int | None = None,
+        keep: Sequence[str] = (),
+        avoid: Sequence[str] = (),
+    ) -> Paraphrases: ...
+
+    @overload
+    def __call__(
+        self,
+        texts: Iterable[str | Request],
+        n: int = 5,
+        samples: int | None = None,
+        keep: Sequence[str] = (),
+        avoid: Sequence[str] = (),
+    ) -> Iterator[Paraphrases]: ...
+
+    def __call__(
+        self,
+        texts: str | Request | Iterable[str | Request],
+        n: int = 5,
+        samples: int | None = None,
+        keep: Sequence[str] = (),
+        avoid: Sequence[str] = (),
+    ) -> Paraphrases | Iterator[Paraphrases]:
+        """Return the paraphrases of a text, or a stream of those of many, in order.
+
+        Args:
+            texts: a text, a request without a source, or an iterable of them, which is read one
+                batch at a time.
+            n: how many paraphrases of each, best first.
+            samples: draw so many at random in place of a beam search, by seed and text; the best
+                `n` of them come back.
+            keep: words and phrases that every paraphrase must have; not together with samples.
+            avoid: words and phrases that no paraphrase may have, in whatever case.
+
+        Returns:
+            A list of paraphrases, with `why` where there are fewer than `n`; or an iterator of such
+            lists.
+
+        Raises:
+            ArgumentError: an argument can't be.
+        """
+        require_samples(samples, keep)
+
+        def answer(requests: list[Request]) -> list[Paraphrases]:
+            given = list(wished_of(self._engine, requests, samples or 0, self._seed))
+            judged = iter(self._probabilities(given))
+            return [
+                self._best(request, [(each, next(judged)) for each in found], request.n or n, why)
+                for request, found, why in given
+            ]
+
+        defaults = Request("", None, n, keep, avoid)
+        settings = self._engine.settings
+        size = max(1, settings.batch_rows // max(settings.beam_size, samples or 1))
+        return answered(texts, defaults, answer, size, self._lock)
+
+    def _probabilities(
+        self, given: Sequence[tuple[Request, list[Found], str | None]]
+    ) -> list[float] | list[None]:
+        both = [(request.text, each.text) for request, found, _ in given for each in found]
+        if self._judge is None or not both:
+            return [None] * len(both)
+        texts, found = zip(*both, strict=True)
+        return self._judge.probabilities(Pairs(texts, found))
+
+    def _best(
+        self,
+        request: Request,
+        found: list[tuple[Found, float | None]],
+        wanted: int,
+        why: str | None,
+    ) -> Paraphrases:
+        """Return the best texts, of which no two are near doubles."""
+        language = self.language or ""
+        own = content_key(request.text, language)
+        found.sort(key=lambda each: (-(each[1] or 0), each[0].score, each[0].text))
+        different: dict[tuple[str, ...], Paraphrase] = {}
+        for each, probability in found:
+            key = content_key(each.text, language)
+            if key != own or self._engine.settings.copies:
+                different.setdefault(key, Paraphrase(each.text, probability, each.score, None))
+        best = list(different.values())[:wanted]
+        return Paraphrases(request.text, best, why_fewer(len(best), wanted, why or NEAR_DOUBLES))

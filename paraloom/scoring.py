@@ -1,0 +1,111 @@
+"""Scores of given pairs: of translations by a model, of paraphrases by the judge."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from paraloom import models
+from paraloom.judging import column, ready_judge
+from paraloom.requests import ArgumentError
+from workflow_scripts.nmt import scoring
+from workflow_scripts.stages.judge.judge import DEFAULT
+from workflow_scripts.stages.judge.known_pairs import Pairs
+from workflow_scripts.stages.rewrite.requests import clean
+
+
+def score(
+    sources: Sequence[str],
+    targets: Sequence[str],
+    model: str | Path,
+    precision: str = "int8",
+    device: str | None = None,
+) -> list[float]:
+    """Return how unlikely a model finds each translation, in nats per token; lower is better.
+
+    It is the NLL per token of the target, its end included, by forced decoding, as the pipeline's
+    stage `score` has it.
+
+    Args:
+        sources: the texts that are translated.
+        targets: a translation of each.
+        model: a name of the catalogue of models, or a folder.
+        precision: `int8`, which is for CPUs with oneDNN, `bf16` or `fp32`.
+        device: `cpu`, `cuda` or `auto`; None: the CPU for int8, else `auto`.
+
+    Returns:
+        The NLLs; infinite where a text is empty, or too long for the model.
+
+    Raises:
+        ArgumentError: the lists differ in length.
+        InputError: the model is missing or can't be read; the message says how to get one.
+    """
+    _require_pairs(sources=sources, targets=targets)
+    loaded = models.load(model, device, precision)
+    pairs = (
+        (loaded.source.encode(clean(source)), loaded.target.encode(clean(target)))
+        for source, target in zip(sources, targets, strict=True)
+    )
+    return list(scoring.score(loaded.model, pairs))
+
+
+def judge(
+    references: Sequence[str],
+    paraphrases: Sequence[str],
+    forward_nll: Sequence[float] | None = None,
+    backward_nll: Sequence[float] | None = None,
+    judge: str | Path = DEFAULT,
+    language: str = "en",
+    encoder: str | Path | None = None,
+    device: str | None = None,
+) -> list[float]:
+    """Return how probable it is that each paraphrase is good, 0 to 1; higher is better.
+
+    Args:
+        references: the texts.
+        paraphrases: a paraphrase of each.
+        forward_nll: of each paraphrase given a source, as `score` gives it; NaN or infinite where
+            it is unknown. With both NLLs the judge is better.
+        backward_nll: of the source given each paraphrase.
+        judge: `default`: the one that ships, for English; or a folder with a `judge.json`.
+        language: of the texts (ISO 639).
+        encoder: folder of the judge's encoder; None: the one that `make setup` brings.
+        device: `cpu`, `cuda` or `auto`.
+
+    Returns:
+        The probabilities.
+
+    Raises:
+        ArgumentError: the lists differ in length, or a text is empty.
+        InputError: there is no such judge, or it knows another language.
+    """
+    _require_pairs(references=references, paraphrases=paraphrases)
+    ready = ready_judge(judge, language, None if encoder is None else Path(encoder), device)
+    if ready is None:
+        raise ArgumentError(f"no judge for the language '{language}' ships; name one of your own")
+    for name, texts in (("references", references), ("paraphrases", paraphrases)):
+        for place, text in enumerate(texts):
+            if not text.strip():
+                raise ArgumentError(f"{name}[{place}] is empty; a pair needs both texts")
+    pairs = Pairs(
+        list(map(clean, references)),
+        list(map(clean, paraphrases)),
+        forward_nll=column("forward_nll", forward_nll, len(references)),
+        backward_nll=column("backward_nll", backward_nll, len(references)),
+    )
+    return ready.probabilities(pairs)
+
+
+def _require_pairs(**lists: Sequence[str]) -> None:
+    """Refuse two lists that are no texts, or that differ in length.
+
+    Raises:
+        ArgumentError: so it is.
+    """
+    for name, texts in lists.items():
+        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise ArgumentError(f"{name} must be a list of texts (str)")
+    (first, left), (second, right) = lists.items()
+    if len(left) != len(right):
+        raise ArgumentError(
+            f"{first} has {len(left)} texts, {second} has {len(right)}; text n of each is of the "
+            "same pair"
+        )

@@ -1,0 +1,114 @@
+"""Translation of texts, with words to keep and words to avoid."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import overload
+
+from paraloom import models
+from paraloom.answers import Translation, Translations
+from paraloom.batches import answered, why_fewer, wished_of
+from paraloom.requests import Request, require_count, require_samples
+from workflow_scripts.stages.rewrite.rewriter import Rewriter, Settings
+
+_BATCH_ROWS = 384
+
+
+class Translator:
+    """Translates texts. Several threads may call one object; they take turns.
+
+    Args:
+        model: a name of the catalogue of models (config.yaml, recipes/models), or a folder.
+        precision: `int8`, which is for CPUs with oneDNN, `bf16` or `fp32`.
+        device: `cpu`, `cuda` or `auto`; None: the CPU for int8, else `auto`.
+        seed: of samples.
+
+    Attributes:
+        licence: of the model's weights; `unknown` where nobody says it.
+        languages: the codes of what the model reads and writes; None where its files don't tell.
+
+    Raises:
+        InputError: the model is missing or can't be read; the message says how to get one.
+    """
+
+    def __init__(
+        self,
+        model: str | Path,
+        precision: str = "int8",
+        device: str | None = None,
+        seed: int = 1,
+    ):
+        self._loaded = models.load(model, device, precision)
+        self.licence, self.languages = self._loaded.licence, self._loaded.languages
+        self._seed = seed
+        self._lock = Lock()
+
+    # A text is an iterable of texts, too: the first signature counts.
+    @overload
+    def translate(  # type: ignore[overload-overlap]
+        self,
+        texts: str | Request,
+        n: int = 1,
+        beam: int = 5,
+        samples: int | None = None,
+        keep: Sequence[str] = (),
+        avoid: Sequence[str] = (),
+    ) -> Translations: ...
+
+    @overload
+    def translate(
+        self,
+        texts: Iterable[str | Request],
+        n: int = 1,
+        beam: int = 5,
+        samples: int | None = None,
+        keep: Sequence[str] = (),
+        avoid: Sequence[str] = (),
+    ) -> Iterator[Translations]: ...
+
+    def translate(
+        self,
+        texts: str | Request | Iterable[str | Request],
+        n: int = 1,
+        beam: int = 5,
+        samples: int | None = None,
+        keep: Sequence[str] = (),
+        avoid: Sequence[str] = (),
+    ) -> Translations | Iterator[Translations]:
+        """Return the translations of a text, or a stream of those of many, in order.
+
+        Args:
+            texts: a text, a request, or an iterable of them, which is read one batch at a time.
+            n: how many translations of each, best first.
+            beam: hypotheses of the beam search; it is as wide as `n` at least.
+            samples: draw so many at random in place of a beam search, by seed and text; the best
+                `n` of them come back.
+            keep: words and phrases of the other language that every translation must have; not
+                together with samples.
+            avoid: words and phrases that no translation may have, in whatever case.
+
+        Returns:
+            A list of translations, with `why` where there are fewer than `n`; or an iterator of
+            such lists.
+
+        Raises:
+            ArgumentError: an argument can't be.
+        """
+        require_count("beam", beam)
+        require_samples(samples, keep)
+        loaded = self._loaded
+        beam = max(beam, n)
+        settings = Settings(beam, batch_rows=max(beam, _BATCH_ROWS), copies=True)
+        engine = Rewriter(loaded.model, loaded.source, loaded.target, None, settings)
+
+        def answer(requests: list[Request]) -> list[Translations]:
+            answers = []
+            for request, found, why in wished_of(engine, requests, samples or 0, self._seed):
+                wanted = request.n or n
+                best = [Translation(each.text, each.score) for each in found[:wanted]]
+                answers.append(Translations(request.text, best, why_fewer(len(best), wanted, why)))
+            return answers
+
+        defaults = Request("", None, n, keep, avoid)
+        size = max(1, settings.batch_rows // max(beam, samples or 1))
+        return answered(texts, defaults, answer, size, self._lock)
