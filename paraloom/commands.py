@@ -25,10 +25,11 @@ NAME = "paraloom"
 INPUT_STATUS = 1
 # A group that is a subcommand itself was called as such.
 _ALONE = "paraloom.alone"
+_TEXT = "paraloom.text_commands"
 
 
 class Entry(NamedTuple):
-    """A subcommand: the module whose `main` it starts, and one line of help."""
+    """A subcommand: the module whose `main` (or `:function`) it starts, and one line of help."""
 
     module: str
     help: str
@@ -45,6 +46,12 @@ _OF_RUNS = {
         "workflow_scripts.commands.runs.__main__", "list, show, compare, collect, forget runs"
     ),
 }
+_OF_TEXT = {
+    "paraphrase": Entry(f"{_TEXT}:paraphrase", "paraphrases of sentences, judged"),
+    "translate": Entry(f"{_TEXT}:translate", "translations of sentences"),
+    "score": Entry(f"{_TEXT}:score", "how unlikely given translations are"),
+    "judge": Entry(f"{_TEXT}:judge", "how good given paraphrases are; fit a judge of your own"),
+}
 _OF_PEOPLE = {
     "annotate": Entry("workflow_scripts.apps.annotate.__main__", "a page on which people rate"),
     "ratings": Entry("workflow_scripts.stages.judge.ratings", "means of what they rated"),
@@ -55,7 +62,7 @@ _OF_FILES = {
     "inspect": Entry("workflow_scripts.nmt.inspect", "what a model is, and whether it can be used"),
     "export": Entry("workflow_scripts.stages.release.export", "selected paraphrases as TSV"),
 }
-BLOCKS = (_OF_RUNS, _OF_PEOPLE, _OF_FILES)
+BLOCKS = (_OF_RUNS, _OF_TEXT, _OF_PEOPLE, _OF_FILES)
 _IN_GROUPS = {
     "corpus pin": Entry(
         "workflow_scripts.stages.corpus.pin", "hashes of what corpora and models download"
@@ -154,7 +161,8 @@ def below(group: str) -> dict[str, Entry]:
 def start(name: str, words: Sequence[str]) -> int | None:
     """Start a subcommand, whose usage and messages call it by its name; return its status."""
     sys.argv = [f"{NAME} {name}", *words]
-    status: int | None = import_module(ENTRIES[name].module).main()
+    module, _, function = ENTRIES[name].module.partition(":")
+    status: int | None = getattr(import_module(module), function or "main")()
     return status
 
 
