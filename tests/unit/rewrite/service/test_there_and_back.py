@@ -50,10 +50,13 @@ class Paraphraser:
         return paraloom.Paraphrases(request.text, found[: request.n], why)
 
 
+def service():
+    return Service(ThereAndBack(Paraphraser()), Limits(), "A & B", None, CALL)
+
+
 @pytest.fixture
 def app():
-    service = Service(ThereAndBack(Paraphraser()), Limits(), "A & B", None, CALL)
-    return application(service, ["testserver", "127.0.0.1"])
+    return application(service(), ["testserver", "127.0.0.1"])
 
 
 @pytest.fixture
