@@ -1,4 +1,4 @@
-"""The pages and the API of one rewriter. Nothing on the pages comes from elsewhere."""
+"""The pages and the API of one paraphraser. Nothing on the pages comes from elsewhere."""
 
 import asyncio
 import itertools
@@ -16,10 +16,13 @@ from starlette.requests import Request as Http
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from workflow_scripts.apps.rewriter import calls
 from workflow_scripts.apps.rewriter.differences import differences
+from workflow_scripts.apps.rewriter.engine import Engine
 from workflow_scripts.apps.rewriter.files import File, Files, TooManyFilesError
 from workflow_scripts.apps.rewriter.forms import request_fields
 from workflow_scripts.apps.rewriter.openapi import document
+from workflow_scripts.apps.rewriter.there_and_back import Judged, ThereAndBack
 from workflow_scripts.apps.rewriter.worker import ClosedError, FullError, Worker
 from workflow_scripts.apps.web.form_fields import fields_of
 from workflow_scripts.apps.web.guard import GONE, HEADERS, guarded
@@ -33,7 +36,6 @@ from workflow_scripts.stages.rewrite.requests import (
     RequestError,
     request_of,
 )
-from workflow_scripts.stages.rewrite.rewriter import Rewriter
 
 TEMPLATES = Path(__file__).with_name("templates")
 # The forms of files by the types that the API takes.
@@ -77,14 +79,16 @@ class Service:
         limits: of what is asked.
         title: of the pages.
         log: called with each sentence that is asked for and its answer; None: nothing is logged.
+        python: the call of the library that makes the same paraphraser, if there is one.
     """
 
     def __init__(
         self,
-        rewriter: Rewriter,
+        rewriter: Engine,
         limits: Limits,
         title: str,
         log: Callable[[Answer], None] | None = None,
+        python: str | None = None,
     ):
         self.rewriter = rewriter
         self.limits = limits
@@ -92,6 +96,7 @@ class Service:
         self.worker = Worker(rewriter, limits.waiting)
         self.files: Files | None = None
         self._log = log
+        self._python = python
         self._numbers = itertools.count()
         self._templates = templates(TEMPLATES)
 
@@ -174,12 +179,12 @@ class Service:
         if http.method != "POST":
             return self._page("page", form={})
         form, answer, error, status = await self._answer_form(http)
-        return self._page("page", status, form=form, **_shown(answer), error=error)
+        return self._page("page", status, form=form, **self._shown(http, answer), error=error)
 
     async def results(self, http: Http) -> Response:
         """Return the part of the page that holds the paraphrases, for its script."""
         _, answer, error, status = await self._answer_form(http)
-        return self._page("results", status, **_shown(answer), error=error)
+        return self._page("results", status, **self._shown(http, answer), error=error)
 
     async def _answer_form(
         self, http: Http
@@ -239,6 +244,7 @@ class Service:
                 "title": self.title,
                 "here": _HERE.get(template),
                 "rewriter": self.rewriter,
+                "there_and_back": isinstance(self.rewriter, ThereAndBack),
                 "limits": self.limits,
                 "most_number": min(MOST_RESULTS, self.rewriter.settings.beam_size),
                 "shown": min(_SHOWN, self.rewriter.settings.beam_size),
@@ -252,6 +258,17 @@ class Service:
         )
         retry = {"Retry-After": "2"} if status == 429 else {}
         return Response(text, status, retry | (headers or {}), "text/html; charset=utf-8")
+
+    def _shown(self, http: Http, answer: Answer | None) -> dict[str, Any]:
+        """Return what the page shows of an answer."""
+        if answer is None:
+            return {"answer": None, "results": []}
+        request = answer.request
+        made = [calls.curl(str(http.base_url), request)]
+        if self._python:
+            made.append(calls.python(self._python, request))
+        results = [_result(request.text, paraphrase) for paraphrase in answer.paraphrases]
+        return {"answer": answer, "results": results, "calls": made}
 
     # --- the API -----------------------------------------------------------------------------
 
@@ -350,20 +367,14 @@ def _type(http: Http) -> str:
     return http.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def _shown(answer: Answer | None) -> dict[str, Any]:
-    """Return what the page shows of an answer."""
-    if answer is None:
-        return {"answer": None, "results": []}
-    sentence = answer.request.text
-    results = [_result(sentence, paraphrase) for paraphrase in answer.paraphrases]
-    return {"answer": answer, "results": results}
-
-
 def _result(sentence: str, paraphrase: Paraphrase) -> dict[str, Any]:
+    probability = paraphrase.probability if isinstance(paraphrase, Judged) else None
     return {
         "paraphrase": paraphrase,
         "changes": differences(sentence, paraphrase.text),
-        "likelihood": 100 * math.exp(-paraphrase.score),
+        "probability": None if probability is None else 100 * probability,
+        "likelihood": 100 * math.exp(-paraphrase.score) if probability is None else None,
+        "source": paraphrase.source if isinstance(paraphrase, Judged) else None,
     }
 
 

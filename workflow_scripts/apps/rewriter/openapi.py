@@ -15,7 +15,11 @@ _PARAPHRASE = {
     "required": ["text", "score", "meaning", "difference", "variant"],
     "properties": {
         "text": {"type": "string"},
-        "score": {"type": "number", "description": "NLL in nats per token; lower is better."},
+        "score": {
+            "type": "number",
+            "description": "NLL in nats per token, there and back the sum of both; lower "
+            "is better.",
+        },
         "meaning": {
             "type": ["number", "null"],
             "description": "Cosine of the embeddings, 0 to 100; null without an encoder.",
@@ -25,6 +29,14 @@ _PARAPHRASE = {
             "description": "Share of the words and marks that differ, 0 to 100.",
         },
         "variant": {"type": ["string", "null"], "description": "Of the system that chose words."},
+        "probability": {
+            "type": ["number", "null"],
+            "description": "There and back alone: that it is good, as the judge says, 0 to 1.",
+        },
+        "source": {
+            "type": ["string", "null"],
+            "description": "There and back alone: the translation that it was made from.",
+        },
     },
 }
 _ANSWER = {
@@ -54,7 +66,10 @@ _ANSWER = {
             "items": {"type": "string"},
             "description": "Words of the sentence that the rewriter can't read.",
         },
-        "why": {"type": ["string", "null"], "description": "Why there is no paraphrase."},
+        "why": {
+            "type": ["string", "null"],
+            "description": "Why there is none, or fewer than asked for.",
+        },
     },
 }
 _FILE = {

@@ -9,9 +9,10 @@ import traceback
 from collections import OrderedDict, deque
 from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import Any
 
+from workflow_scripts.apps.rewriter.engine import Engine
 from workflow_scripts.stages.rewrite.requests import Answer, Request, RequestError
-from workflow_scripts.stages.rewrite.rewriter import Plan, Rewriter
 
 # Beams and samples that a batch holds, of however many requests; a request may have more by itself.
 MOST_SEARCHES = 64
@@ -39,7 +40,7 @@ class Worker:
         most: requests that may wait.
     """
 
-    def __init__(self, rewriter: Rewriter, most: int):
+    def __init__(self, rewriter: Engine, most: int):
         self.rewriter = rewriter
         self._most = most
         self._count = 0
@@ -104,7 +105,7 @@ class Worker:
                     return
             self._search(*self._batch())
 
-    def _search(self, planned: "list[Plan]", results: "list[Future[Answer]]") -> None:
+    def _search(self, planned: "list[Any]", results: "list[Future[Answer]]") -> None:
         """Answer requests together; if that fails, each by itself: one fault harms no other."""
         if not planned:
             return
@@ -122,9 +123,9 @@ class Worker:
             for result, answer in zip(results, answers, strict=True):
                 result.set_result(answer)
 
-    def _batch(self) -> "tuple[list[Plan], list[Future[Answer]]]":
+    def _batch(self) -> "tuple[list[Any], list[Future[Answer]]]":
         """Return the requests of the next batch, each planned, with their future results."""
-        planned: list[Plan] = []
+        planned: list[Any] = []
         results = []
         cost = 0
         while cost < MOST_SEARCHES and (next_one := self._next()):

@@ -31,10 +31,10 @@ from workflow_scripts.stages.subword.segmenter import Segmenter, segmenter_path
 CARD = "rewriter.json"
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which rewriter works, and how."""
+def add_options(parser: argparse.ArgumentParser, required: bool = True) -> None:
+    """Add the options that say which rewriter works, and how; `required`: one must be named."""
     add = parser.add_argument
-    where = parser.add_mutually_exclusive_group(required=True)
+    where = parser.add_mutually_exclusive_group(required=required)
     where.add_argument("--run", type=Path, help="name or folder of a run")
     where.add_argument("--model", type=Path, help="folder of a rewriter, or of any model")
     add("--rewriter", metavar="NAME", help="which one, where the run has several")

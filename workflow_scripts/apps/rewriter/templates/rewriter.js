@@ -9,7 +9,6 @@ const same = (a, b) => a.toLocaleLowerCase() === b.toLocaleLowerCase();
 // --- words of the sentence -----------------------------------------------------------------------
 
 const STATES = ["none", "avoid", "use"];
-const SAID = { none: "", avoid: ", to avoid", use: ", to use" };
 
 function wordsOf(text) {
   const found = [];
@@ -22,13 +21,14 @@ function wordsOf(text) {
 
 function bindChips(form) {
   const box = form.querySelector(".chips");
+  const said = { none: "", avoid: ", to avoid", use: `, to ${form.dataset.use}` };
   const lists = { avoid: form.elements.avoid, use: form.elements.use };
   const stateOf = (word) => STATES.find((state) => state !== "none" && listOf(lists[state]).some((each) => same(each, word))) || "none";
   const show = (chip) => {
     const state = stateOf(chip.dataset.word);
     chip.dataset.state = state;
     chip.setAttribute("aria-pressed", String(state !== "none"));
-    chip.setAttribute("aria-label", chip.dataset.word + SAID[state]);
+    chip.setAttribute("aria-label", chip.dataset.word + said[state]);
     chip.textContent = { none: "", avoid: "− ", use: "+ " }[state] + chip.dataset.word;
   };
   const turn = (chip) => {
@@ -40,7 +40,7 @@ function bindChips(form) {
       input.value = kept.join(", ");
     }
     show(chip);
-    byId("status").textContent = word + (SAID[next] || ", free");
+    byId("status").textContent = word + (said[next] || ", free");
   };
   const draw = () => {
     const words = wordsOf(form.elements.text.value);
