@@ -26,7 +26,7 @@ def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("package")
     source = folder / "source"
     ignored = shutil.ignore_patterns("__pycache__")
-    for name in ("workflow_scripts", "requirements"):
+    for name in ("paraloom", "workflow_scripts", "requirements"):
         shutil.copytree(ROOT / name, source / name, ignore=ignored)
     for name in ("pyproject.toml", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, source)
@@ -50,7 +50,7 @@ def installed(wheel):
 def test_it_has_every_file_of_the_modules_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    files = (ROOT / "workflow_scripts").rglob("*")
+    files = (path for top in ("paraloom", "workflow_scripts") for path in (ROOT / top).rglob("*"))
     known = {path.relative_to(ROOT).as_posix() for path in files if path.is_file()}
     assert names == {name for name in known if "__pycache__" not in name}
 
