@@ -6,6 +6,7 @@ from threading import Lock
 from typing import TypeVar
 
 from paraloom.requests import ArgumentError, Request, asked, is_single
+from workflow_scripts.nmt.memory import return_freed_memory
 from workflow_scripts.stages.rewrite import requests as wishes
 from workflow_scripts.stages.rewrite.requests import MOST_CHARACTERS
 from workflow_scripts.stages.rewrite.requests import Paraphrase as Found
@@ -57,6 +58,7 @@ def _stream(
     while batch := [asked(text, defaults) for text in islice(texts, size)]:
         with lock:
             answers = answer(batch)
+            return_freed_memory()
         yield from answers
 
 

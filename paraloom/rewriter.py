@@ -29,8 +29,8 @@ class Rewriter:
         name: which rewriter, where the run has several.
         beam: hypotheses of the beam search.
         judge: as that of a Paraphraser; it has the texts alone to judge by.
-        precision: `int8`, which is for CPUs with oneDNN, `bf16` or `fp32`.
-        device: `cpu`, `cuda` or `auto`; None: the CPU for int8, else `auto`.
+        precision: as that of a Paraphraser.
+        device: as that of a Paraphraser.
         seed: of samples.
 
     Attributes:
@@ -97,17 +97,12 @@ class Rewriter:
         """Return the paraphrases of a text, or a stream of those of many, in order.
 
         Args:
-            texts: a text, a request without a source, or an iterable of them, which is read one
-                batch at a time.
+            texts: as a Paraphraser takes them; sources are not looked at.
             n: how many paraphrases of each, best first.
             samples: draw so many at random in place of a beam search, by seed and text; the best
                 `n` of them come back.
             keep: words and phrases that every paraphrase must have; not together with samples.
             avoid: words and phrases that no paraphrase may have, in whatever case.
-
-        Returns:
-            A list of paraphrases, with `why` where there are fewer than `n`; or an iterator of such
-            lists.
 
         Raises:
             ArgumentError: an argument can't be.

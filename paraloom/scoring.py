@@ -27,16 +27,16 @@ def score(
     Args:
         sources: the texts that are translated.
         targets: a translation of each.
-        model: a name of the catalogue of models, or a folder.
-        precision: `int8`, which is for CPUs with oneDNN, `bf16` or `fp32`.
-        device: `cpu`, `cuda` or `auto`; None: the CPU for int8, else `auto`.
+        model: a name or a folder, as a Paraphraser takes them.
+        precision: as that of a Paraphraser.
+        device: as that of a Paraphraser.
 
     Returns:
         The NLLs; infinite where a text is empty, or too long for the model.
 
     Raises:
         ArgumentError: the lists differ in length.
-        InputError: the model is missing or can't be read; the message says how to get one.
+        InputError: the model is missing, or can't be read.
     """
     _require_pairs(sources=sources, targets=targets)
     loaded = models.load(model, device, precision)

@@ -18,9 +18,9 @@ class Translator:
     """Translates texts. Several threads may call one object; they take turns.
 
     Args:
-        model: a name of the catalogue of models (config.yaml, recipes/models), or a folder.
-        precision: `int8`, which is for CPUs with oneDNN, `bf16` or `fp32`.
-        device: `cpu`, `cuda` or `auto`; None: the CPU for int8, else `auto`.
+        model: a name or a folder, as a Paraphraser takes them.
+        precision: as that of a Paraphraser.
+        device: as that of a Paraphraser.
         seed: of samples.
 
     Attributes:
@@ -28,7 +28,7 @@ class Translator:
         languages: the codes of what the model reads and writes; None where its files don't tell.
 
     Raises:
-        InputError: the model is missing or can't be read; the message says how to get one.
+        InputError: the model is missing, or can't be read.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Translator:
         """Return the translations of a text, or a stream of those of many, in order.
 
         Args:
-            texts: a text, a request, or an iterable of them, which is read one batch at a time.
+            texts: as a Paraphraser takes them.
             n: how many translations of each, best first.
             beam: hypotheses of the beam search; it is as wide as `n` at least.
             samples: draw so many at random in place of a beam search, by seed and text; the best
@@ -86,10 +86,6 @@ class Translator:
             keep: words and phrases of the other language that every translation must have; not
                 together with samples.
             avoid: words and phrases that no translation may have, in whatever case.
-
-        Returns:
-            A list of translations, with `why` where there are fewer than `n`; or an iterator of
-            such lists.
 
         Raises:
             ArgumentError: an argument can't be.

@@ -26,6 +26,16 @@ def keep_freed_memory() -> None:
         mallopt(_TRIM_THRESHOLD, _NEVER)
 
 
+def return_freed_memory() -> None:
+    """Return to the system what is freed, which `keep_freed_memory` keeps until then.
+
+    A process that works in batches, and lives long, does so between them: what each leaves in holes
+    of the heap would add up. Without glibc nothing happens.
+    """
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def bound_compiled_products() -> None:
     """Let torch keep at most COMPILED_PRODUCTS products that oneDNN has compiled.
 
