@@ -1,7 +1,6 @@
 """The rooms of the package: who may import whom."""
 
 import ast
-import re
 from collections import defaultdict
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -123,16 +122,6 @@ def test_a_room_imports_only_rooms_before_it(room):
         if room_of(parts_of(file)) == room
         for other in imports_of(file) - allowed(room)
     }
-
-
-def test_the_front_door_is_imported_by_the_pages_alone():
-    """Jobs of a run start without the library and the command, which stand in front of all."""
-    behind = {
-        file.relative_to(ROOT).as_posix()
-        for file in FILES
-        if re.search(r"^\s*(from|import) paraloom\b", file.read_text(encoding="utf-8"), re.M)
-    }
-    assert not [file for file in behind if not file.startswith("apps/")]
 
 
 def module_name(file):
