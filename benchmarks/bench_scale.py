@@ -16,7 +16,6 @@ import argparse
 import json
 import os
 import random
-import re
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.commands import started
 from tests.e2e import micro
 from tests.e2e.pipeline import ROOT, Pipeline, environment, planned_jobs
 from tests.golden.inputs import write_table
@@ -87,7 +87,7 @@ def cost_of(command: Sequence[str], output: Path | None = None) -> Cost:
 
 def module(name: str, config: Any, **options: Any) -> list[str]:
     """Return the command line of a stage's module."""
-    words = [sys.executable, "-m", f"workflow_scripts.{name}"]
+    words = [sys.executable, "-m", f"workflow_scripts.stages.{name}"]
     words += [] if config is None else ["--config", json.dumps(config)]
     for option, value in options.items():
         values = value if isinstance(value, list) else [value]
@@ -144,9 +144,8 @@ def measure_dags(folder: Path) -> None:
 
 def measure_starts() -> None:
     """Print what it costs to load each command of the rules: the start of its job."""
-    text = "".join(file.read_text("utf-8") for file in sorted(ROOT.glob("rules/*.smk")))
     print("| command | CPU seconds | MB |\n|---|---|---|")
-    for name in sorted(set(re.findall(r"python -m workflow_scripts\.([\w.]+)", text))):
+    for name in sorted(set(started().values())):
         command = [sys.executable, "-c", f"import workflow_scripts.{name}"]
         cost = min(cost_of(command) for _ in range(STARTS))
         print(f"| {name} | {cost.seconds:.2f} | {cost.megabytes:,.0f} |", flush=True)

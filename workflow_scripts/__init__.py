@@ -1,5 +1,1 @@
 """Paraloom: from bitext to sentential paraphrases to paraphrastic sentence embeddings."""
-
-from workflow_scripts.forwards import install
-
-install()

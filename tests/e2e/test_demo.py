@@ -74,5 +74,5 @@ def test_make_demo_runs_it_and_then_prints_twenty():
     )
     run, summary, show = planned.splitlines()[-3:]
     assert run.endswith("snakemake --cores 2 --quiet rules --config 'sts={data: [sts]}'")
-    assert summary.endswith("workflow_scripts.release.summary --run runs/demo")
-    assert show.endswith("workflow_scripts.runs show demo --examples 20")
+    assert summary.endswith("paraloom release summary --run runs/demo")
+    assert show.endswith("paraloom runs show demo --examples 20")

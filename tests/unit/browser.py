@@ -10,8 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def started(command, *words):
-    """Serve a page by a command in a process of its own; return it and its port."""
-    line = [sys.executable, "-m", f"workflow_scripts.{command}", *map(str, words)]
+    """Serve a page by a subcommand in a process of its own; return it and its port."""
+    line = [sys.executable, "-m", "paraloom", command, *map(str, words)]
     server = subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     for said in server.stdout:
         if found := re.search(r"127\.0\.0\.1:(\d+)", said):

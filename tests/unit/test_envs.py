@@ -81,7 +81,7 @@ def test_the_mxnet_environment_has_the_version_that_is_asked_for():
 @pytest.mark.parametrize(
     "name",
     [
-        *("__init__", "forwards", "core/__init__", "core/errors"),
+        *("__init__", "core/__init__", "core/errors"),
         *("core/files/__init__", "core/files/atomic", "core/files/space"),
         *("stages/__init__", "stages/train/__init__", "stages/train/launcher"),
         *("stages/train/work_folder", "stages/train/snapshots"),
@@ -132,10 +132,12 @@ NAMED = contributions()
 # Commands that no rule runs, each with an environment of its own.
 COMMANDS = {
     "estimate": [
+        "paraloom.__main__",
         "workflow_scripts.commands.estimate.__main__",
         "workflow_scripts.stages.clean.shard",
     ],
     "service": [
+        "paraloom.__main__",
         "workflow_scripts.stages.rewrite.paraphrase",
         "workflow_scripts.apps.rewriter.serve",
     ],
@@ -169,7 +171,7 @@ def test_environment_has_all_that_its_rules_import(name):
         if not file.exists():  # `from package.module import name`: the module is enough
             continue
         for imported in imports_of(file):
-            if imported.startswith("workflow_scripts"):
+            if imported.startswith(("paraloom", "workflow_scripts")):
                 todo.append(imported)
             elif imported.split(".")[0] not in sys.stdlib_module_names:
                 packages.add(imported.split(".")[0])

@@ -26,7 +26,7 @@ def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("package")
     source = folder / "source"
     ignored = shutil.ignore_patterns("__pycache__")
-    for name in ("workflow_scripts", "requirements"):
+    for name in ("paraloom", "workflow_scripts", "requirements"):
         shutil.copytree(ROOT / name, source / name, ignore=ignored)
     for name in ("pyproject.toml", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, source)
@@ -50,7 +50,7 @@ def installed(wheel):
 def test_it_has_every_file_of_the_modules_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    files = (ROOT / "workflow_scripts").rglob("*")
+    files = [*(ROOT / "paraloom").rglob("*"), *(ROOT / "workflow_scripts").rglob("*")]
     known = {path.relative_to(ROOT).as_posix() for path in files if path.is_file()}
     assert names == {name for name in known if "__pycache__" not in name}
 
@@ -66,11 +66,12 @@ def test_it_asks_for_what_the_stages_import(wheel):
 
 
 @pytest.mark.rest
-@pytest.mark.parametrize("module", ["nmt.translate", "nmt.score", "clean.shard", "status"])
-def test_its_commands_work_from_elsewhere(installed, tmp_path, module):
-    done = python(f"workflow_scripts.{module}", "--help", folder=tmp_path, installed=installed)
+@pytest.mark.parametrize("command", ["model translate", "model score", "status"])
+def test_its_commands_work_from_elsewhere(installed, tmp_path, command):
+    words = ["paraloom", *command.split(), "--help"]
+    done = python(*words, folder=tmp_path, installed=installed)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("usage:")
+    assert done.stdout.startswith(f"usage: paraloom {command} ")
 
 
 def test_what_needs_the_workflow_says_so(installed, tmp_path):

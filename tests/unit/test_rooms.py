@@ -1,14 +1,13 @@
 """The rooms of the package: who may import whom."""
 
 import ast
-import importlib.util
+import re
 from collections import defaultdict
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-from workflow_scripts.forwards import FORWARDS
 from workflow_scripts.stages.catalogue import STAGES
 
 ROOT = Path(__file__).resolve().parents[2] / "workflow_scripts"
@@ -82,8 +81,8 @@ def imports_of(file):
     return {room_of(names) for names in imported(file.read_text(encoding="utf-8"))} - {own}
 
 
-# What is in no room: the forwards, which name no module, and what is empty.
-_NO_ROOM = {"__init__.py", "forwards.py", "stages/__init__.py"}
+# What is in no room, as it is empty.
+_NO_ROOM = {"__init__.py", "stages/__init__.py"}
 FILES = sorted(
     file for file in ROOT.rglob("*.py") if file.relative_to(ROOT).as_posix() not in _NO_ROOM
 )
@@ -93,7 +92,7 @@ def test_every_package_has_its_place():
     doors = {path.parent.name for path in ROOT.glob("*/__init__.py")}
     stages = {path.parent.name for path in ROOT.glob("stages/*/__init__.py")}
     assert set(ORDER) == (doors - {"stages"}) | stages | {DECLARATIONS}
-    assert {path.name for path in ROOT.glob("*.py")} == {"__init__.py", "forwards.py"}
+    assert {path.name for path in ROOT.glob("*.py")} == {"__init__.py"}
     assert {path.name for path in ROOT.glob("stages/*.py")} == {"__init__.py", "catalogue.py"}
     assert len(list(ROOT.glob("core/*.py"))) <= 13  # and no more: what is in core is of every room
 
@@ -107,6 +106,16 @@ def test_a_room_imports_only_rooms_before_it(room):
         if room_of(file.relative_to(ROOT).parts) == room
         for other in imports_of(file) - allowed(room)
     }
+
+
+def test_the_front_door_is_imported_by_the_pages_alone():
+    """Jobs of a run start without the library and the command, which stand in front of all."""
+    behind = {
+        file.relative_to(ROOT).as_posix()
+        for file in FILES
+        if re.search(r"^\s*(from|import) paraloom\b", file.read_text(encoding="utf-8"), re.M)
+    }
+    assert not [file for file in behind if not file.startswith("apps/")]
 
 
 def module_name(file):
@@ -162,14 +171,6 @@ def test_different_modules_have_different_names():
         if file.stem not in ROLES | {"__init__", "__main__"}:
             files[file.stem].append(file.relative_to(ROOT).as_posix())
     assert not [sorted(alike) for alike in files.values() if len(alike) > 1]
-
-
-@pytest.mark.parametrize("name", FORWARDS)
-def test_a_documented_name_of_old_finds_its_module(name):
-    spec = importlib.util.find_spec(f"workflow_scripts.{name}")
-    assert (
-        Path(spec.origin).relative_to(ROOT).as_posix().startswith(FORWARDS[name].replace(".", "/"))
-    )
 
 
 @pytest.mark.parametrize(

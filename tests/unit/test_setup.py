@@ -3,6 +3,8 @@
 import os
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -69,3 +71,38 @@ def test_what_is_set_up_is_left_alone(make, tmp_path):
     assert make() == 0
     assert make("requirements/pip.txt") == 0
     assert len(installed(tmp_path)) == len(FILES)
+
+
+COMMAND = ".venv/bin/paraloom"
+
+
+@pytest.mark.slow
+def test_the_command_belongs_to_its_clone_also_when_it_is_moved(tmp_path):
+    clone = tmp_path / "clone"
+    for name in ("paraloom", "workflow_scripts"):
+        (clone / name).mkdir(parents=True)
+        (clone / name / "__init__.py").touch()
+    says = "import sys, workflow_scripts; print(workflow_scripts.__file__, *sys.argv[1:])"
+    (clone / "paraloom/__main__.py").write_text(says, encoding="utf-8")
+    shutil.copy(ROOT / "Makefile", clone)
+    shutil.copytree(ROOT / "requirements", clone / "requirements")
+    venv = [sys.executable, "-m", "venv", "--without-pip", ".venv"]
+    subprocess.run(venv, cwd=clone, check=True)
+    (clone / STAMP).touch()
+    subprocess.run(["make", "--silent", COMMAND], cwd=clone, check=True)
+    (tmp_path / "linked").symlink_to(clone / COMMAND)
+
+    def said(command):
+        # Files of the working directory that are called like modules are not imported.
+        (tmp_path / "random.py").write_text("raise SystemExit(3)", encoding="utf-8")
+        environment = {**os.environ, "PYTHONPATH": ""}
+        done = subprocess.run(
+            [command, "run", "a b"], cwd=tmp_path, env=environment, stdout=subprocess.PIPE
+        )
+        return done.stdout.decode().split()
+
+    there = [str(clone / "workflow_scripts/__init__.py"), "run", "a", "b"]
+    assert said(clone / COMMAND) == there
+    assert said(tmp_path / "linked") == there
+    moved = Path(shutil.move(clone, tmp_path / "moved"))
+    assert said(moved / COMMAND) == [str(moved / "workflow_scripts/__init__.py"), *there[1:]]

@@ -77,11 +77,11 @@ def above_zero(text: str) -> float:
     return number
 
 
-def run(main: Callable[[], int | None]) -> None:
-    """Run a stage's `main` and exit: 0, or 2 with the bare message of what the user can mend.
+def run(main: Callable[[], int | None], fault: int = 2) -> None:
+    """Run a stage's `main` and exit: 0, or `fault` with the bare message of what the user can mend.
 
     These are an `InputError` and a full disk. A reader of the output that has gone, as `head` has
-    after its lines, ends the command without a message.
+    after its lines, and Ctrl-C end the command without a message, as a shell expects it.
     """
     try:
         require_utf8()
@@ -93,6 +93,8 @@ def run(main: Callable[[], int | None]) -> None:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the exit
         sys.exit(128 + signal.SIGPIPE)
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
     except InputError as error:
         message = str(error)
     except Exception as error:
@@ -100,7 +102,7 @@ def run(main: Callable[[], int | None]) -> None:
             raise
         message = space.message(getattr(error, "filename", None))
     print(f"error: {message}", file=sys.stderr)
-    sys.exit(2)
+    sys.exit(fault)
 
 
 def _reader_gone() -> bool:

@@ -6,9 +6,9 @@ The Snakefile and all stages import this module: only the standard library.
 import difflib
 
 
-def suggestion(key: str, known: list[str]) -> str:
+def suggestion(key: str, known: list[str], called: str = "keys") -> str:
     """Return the end of a message about an unknown key: the closest known key, or all."""
     close = difflib.get_close_matches(key, known, n=1)
     if close:
         return f"; did you mean '{close[0]}'?"
-    return f"; known keys: {', '.join(sorted(known))}"
+    return f"; known {called}: {', '.join(sorted(known))}"

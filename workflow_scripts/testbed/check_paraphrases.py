@@ -1,6 +1,6 @@
 """Checks paraphrases of testbed references: do they mean the same, and how are they varied?
 
-python -m workflow_scripts.testbed.check --references REF.txt --paraphrases PARA.txt
+paraloom testbed check --references REF.txt --paraphrases PARA.txt
 """
 
 import json

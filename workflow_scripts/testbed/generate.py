@@ -1,6 +1,6 @@
 """Testbed bitext: numbered meanings as Czech and English sentences, with noise on request.
 
-python -m workflow_scripts.testbed.generate --count 20000 --source OUT --reference OUT
+paraloom testbed generate --count 20000 --source OUT --reference OUT
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Pairs of English sentences whose similarity is known, in the form of an STS data set.
 
-python -m workflow_scripts.testbed.graded --first 700000 --count 500 --output graded.tsv
+paraloom testbed graded --first 700000 --count 500 --output graded.tsv
 
 Sentence embeddings that were trained on testbed paraphrases are tested on such pairs. Take meanings
 that no corpus has.

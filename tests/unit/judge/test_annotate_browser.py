@@ -118,7 +118,7 @@ def test_ten_thousand_pairs_and_a_server_that_is_killed(chromium, tmp_path):
 
 def killed_at_work(chromium, database, told):
     """Judge pages until the server dies; return how many answers it stored in all."""
-    server, port = started("judge.annotate", "--database", database, "--port", 0, "--controls", 0)
+    server, port = started("annotate", "--database", database, "--port", 0, "--controls", 0)
     try:
         with opened(chromium, address(port)) as page:
             enter(page, "Ana")

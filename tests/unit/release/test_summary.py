@@ -79,9 +79,7 @@ def test_embeddings_beside_their_untrained_selves_and_overlap(monkeypatch):
 def test_an_unfinished_run_is_an_error(tmp_path):
     (tmp_path / "config.yaml").write_text("run: {systems: [parabank2]}\n", encoding="utf-8")
     (tmp_path / "release").symlink_to("not/there/yet")
-    with pytest.raises(
-        InputError, match=r"the run is not finished; see python -m workflow_scripts\.status"
-    ):
+    with pytest.raises(InputError, match=r"the run is not finished; see paraloom status"):
         main(["--run", str(tmp_path)])
 
 

@@ -237,7 +237,7 @@ def test_working_directory_that_was_moved_stops_the_collection(shared, tmp_path)
     for arguments in ([], ["--delete"]):
         message = refusal(*arguments)
         assert f"{shared.root}/runs/testbed: there is no {shared.root}/runs" in message
-        assert f"python -m workflow_scripts.runs forget {shared.root}" in message
+        assert f"paraloom runs forget {shared.root}" in message
         assert "nothing is deleted" in message
     assert shared.folder.exists()
     moved_to.rename(shared.root)

@@ -103,7 +103,7 @@ def test_what_cannot_be_shown_is_told(run):
     with pytest.raises(InputError, match=r"paraphrases\.parquet"):
         main(["show", "mine"])
     (run / "release" / "manifest.json").unlink()
-    with pytest.raises(InputError, match="the run is not finished; see python -m"):
+    with pytest.raises(InputError, match="the run is not finished; see paraloom status"):
         main(["show", str(run)])
     with pytest.raises(InputError, match="runs/other: no run there"):
         main(["show", "other"])

@@ -1,6 +1,6 @@
 """Serve a page on which people rate the paraphrases of a run, and export what they said.
 
-python -m workflow_scripts.judge.annotate --run NAME
+paraloom annotate --run NAME
 
 See docs/annotate.md.
 """
@@ -179,9 +179,7 @@ def _positive(text: str) -> int:
 
 def main(argv: list[str] | None = None) -> None:
     """Serve a page on which people rate paraphrases, or export what they said."""
-    parser = CommandParser(
-        prog="python -m workflow_scripts.judge.annotate", description=main.__doc__
-    )
+    parser = CommandParser(prog="paraloom annotate", description=main.__doc__)
     add = parser.add_argument
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--run", type=Path, help="name or folder of a run whose systems are rated")

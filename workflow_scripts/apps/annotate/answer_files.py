@@ -1,4 +1,4 @@
-"""The answers of a campaign as files: ratings for `judge.ratings`, labels for `judge.fit`."""
+"""The answers of a campaign as files: ratings for `paraloom ratings`, labels for `judge fit`."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

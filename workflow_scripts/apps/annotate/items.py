@@ -150,7 +150,7 @@ def folder_of(run: Path, unit: str) -> Path:
     """
     folder = (run / unit).resolve()
     if not (folder / "manifest.json").exists():
-        raise InputError(f"{run}: {unit} is not finished; see python -m workflow_scripts.status")
+        raise InputError(f"{run}: {unit} is not finished; see paraloom status")
     return folder
 
 

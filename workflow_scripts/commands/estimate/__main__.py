@@ -267,7 +267,7 @@ def _given_lines(texts: list[str]) -> dict[str, int]:
 
 def main(argv: list[str] | None = None) -> None:
     """Predict CPU- and GPU-hours, disk and files of a configuration, by stage."""
-    parser = CommandParser(prog="python -m workflow_scripts.estimate", description=main.__doc__)
+    parser = CommandParser(description=main.__doc__)
     add_arguments(parser)
     parser.add_argument(
         "--lines",

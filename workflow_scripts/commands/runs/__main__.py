@@ -1,4 +1,4 @@
-"""`python -m workflow_scripts.runs list`, `show RUN`, `compare A B`, `collect`, `forget FOLDER`.
+"""`paraloom runs list`, `show RUN`, `compare A B`, `collect`, `forget FOLDER`.
 
 See docs/runs.md.
 """
@@ -65,7 +65,7 @@ def forget_directory(arguments: argparse.Namespace) -> None:
 
 def main(argv: list[str] | None = None) -> None:
     """List runs, show one's paraphrases, compare two, collect what none needs, forget."""
-    parser = CommandParser(prog="python -m workflow_scripts.runs", description=main.__doc__)
+    parser = CommandParser(description=main.__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     command = commands.add_parser("list", help=list_runs.__doc__)
     command.set_defaults(call=list_runs)

@@ -93,8 +93,7 @@ def users_of(results: Path) -> list[Path]:
             "and nothing is deleted:\n"
             + "".join(f"  {why}\n" for why in lost.values())
             + "Mount their folders, or move them back; a working directory that is gone for good "
-            "is forgotten by\n"
-            + "\n".join(f"  python -m workflow_scripts.runs forget {root}" for root in roots)
+            "is forgotten by\n" + "\n".join(f"  paraloom runs forget {root}" for root in roots)
         )
     return users
 

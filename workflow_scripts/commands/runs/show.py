@@ -38,7 +38,7 @@ def show(run: Path, examples: int, seed: int) -> str:
     config = read_config(run)
     systems = config["run"]["systems"]
     if not (run / "release" / "manifest.json").exists():
-        raise InputError(f"{run}: the run is not finished; see python -m workflow_scripts.status")
+        raise InputError(f"{run}: the run is not finished; see paraloom status")
     files = {system: run / "release" / system / "paraphrases.parquet" for system in systems}
     total = max(verify(path)["rows_out"] for path in files.values())
 

@@ -59,7 +59,7 @@ def as_json(status: dict[str, Any]) -> str:
 
 def main(argv: list[str] | None = None) -> int:
     """Show how far a run is: shards, rows, speed, time left, and what failed."""
-    parser = CommandParser(prog="python -m workflow_scripts.status", description=main.__doc__)
+    parser = CommandParser(description=main.__doc__)
     parser.add_argument("--run", type=Path, help="name or folder; the newest one by default")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument(

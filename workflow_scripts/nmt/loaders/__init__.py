@@ -4,7 +4,7 @@ A loader is a module with `load(folder, files)`, which returns a network and the
 two sides, `opened(folder, files)`, which returns the parameters in place of the network,
 `stored(folder, files)`, which returns them as they are in the file, `saved(folder, files,
 tensors)`, which returns the file of other parameters in their place, and
-`summary(folder, files)`, which says what `nmt.inspect` prints of a model.
+`summary(folder, files)`, which says what `paraloom inspect` prints of a model.
 """
 
 from pathlib import Path

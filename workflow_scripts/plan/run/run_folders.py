@@ -212,7 +212,7 @@ def _open_alive(folder: Path) -> IO[bytes]:
         f"{here / folder}: user {user_name()} may not write there, and Snakemake must, for a dry "
         "run as well. Start it in a working directory of your own, with the absolute path of "
         "'results' in the configuration; how far a run is, "
-        f"`python -m workflow_scripts.status --run {here / RUNS}/NAME` says"
+        f"`paraloom status --run {here / RUNS}/NAME` says"
     )
 
 

@@ -35,7 +35,7 @@ def not_pinned(what: str, page: str) -> InputError:
     """Return the error that something of a download is not known; `page` of the docs says more."""
     return InputError(
         f"{what} is not known yet. Get and pin it once, with the config files and settings of this "
-        "run: python -m workflow_scripts.corpus.pin --configfile ... --output pins.yaml; then add "
+        "run: paraloom corpus pin --configfile ... --output pins.yaml; then add "
         f"pins.yaml to --configfile ({page})"
     )
 

@@ -1,6 +1,6 @@
 """Test one model on data sets of semantic textual similarity (STS).
 
-python -m workflow_scripts.embed.sts --model FOLDER --data FOLDER
+paraloom evaluate sts --model FOLDER --data FOLDER
 
 Prints one JSON object: {data set: {"n", "pearson", "spearman"}, ..., "mean", "weighted", "all"}.
 """

@@ -1,6 +1,7 @@
 """How much a parser's errors change the tree edit distance, on the testbed, where trees are known.
 
-python -m workflow_scripts.evaluate.known_trees --folder SELECT --trees SYNTAX --shards 2 --best 5
+python -m workflow_scripts.stages.evaluate.known_trees
+  --folder SELECT --trees SYNTAX --shards 2 --best 5
 """
 
 import json

@@ -165,7 +165,7 @@ def _exact_lengths(pairs: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _figures(pairs: pd.DataFrame) -> dict[str, Any]:
-    """Return `similarity`, `grammatical` and `pairs` as `judge.ratings`, and how many `rated`."""
+    """Return `similarity`, `grammatical`, `pairs` as `paraloom ratings`, and how many `rated`."""
     scores = pairs["similarity"].dropna().tolist()
     return {
         "similarity": mean(sum(scores), len(scores)),
@@ -212,7 +212,7 @@ def rate_system(
     if pairs.empty:
         print(
             f"warning: {file} has no rating of what {config['system']} selected; rate it with "
-            "python -m workflow_scripts.judge.annotate",
+            "paraloom annotate",
             file=sys.stderr,
         )
     of_variants = {}

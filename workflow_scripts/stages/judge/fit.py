@@ -1,7 +1,7 @@
 """Fits a judge to labels (good, acceptable, bad), to ratings, or to both.
 
-Writes judge.json, which `judge.score --judge` takes. Prints how good each set of features is for
-references that it was not fitted to, and how far the probabilities can be relied on.
+Writes judge.json, which `paraloom judge score --judge` takes. Prints how good each set of features
+is for references that it was not fitted to, and how far the probabilities can be relied on.
 """
 
 from collections.abc import Callable, Sequence

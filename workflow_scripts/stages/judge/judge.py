@@ -98,8 +98,8 @@ class Judge:
             return cls.of(parse_json(path.read_text(encoding="utf-8")))
         except OSError as error:
             raise InputError(
-                f"{path} can't be read: {error.strerror}; name a folder that judge.fit wrote, or "
-                f"'{DEFAULT}'"
+                f"{path} can't be read: {error.strerror}; name a folder that "
+                f"paraloom judge fit wrote, or '{DEFAULT}'"
             ) from error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(f"{path} is no judge ({error}); fit it again") from error

@@ -1,6 +1,6 @@
 """What people's ratings say of each system, as ParaBank's Tables 4 and 5 (Hu et al., AAAI 2019).
 
-python -m workflow_scripts.judge.ratings --ratings candidates.tsv > systems.json
+paraloom ratings --ratings candidates.tsv > systems.json
 
 See docs/annotate.md.
 """
@@ -190,9 +190,7 @@ def _share(text: str) -> float:
 
 def main(argv: list[str] | None = None) -> None:
     """Print each system's mean similarity and share of grammatical paraphrases as JSON."""
-    parser = CommandParser(
-        prog="python -m workflow_scripts.judge.ratings", description=main.__doc__
-    )
+    parser = CommandParser(description=main.__doc__)
     parser.add_argument(
         "--ratings", type=Path, required=True, help="of people, as docs/annotate.md says"
     )

@@ -83,7 +83,7 @@ def main(argv: list[str] | None = None) -> None:
     """Print a score of each pair."""
     parser = CommandParser(description=__doc__)
     parser.add_argument(
-        "--judge", default=DEFAULT, help="folder that judge.fit wrote; or 'default', for English"
+        "--judge", default=DEFAULT, help="folder that judge fit wrote; or 'default', for English"
     )
     parser.add_argument("--references", type=Path, required=True, help="a sentence a line")
     parser.add_argument("--paraphrases", type=Path, required=True, help="a paraphrase of each")
@@ -108,7 +108,7 @@ def main(argv: list[str] | None = None) -> None:
     ):
         raise InputError(
             f"the judge '{arguments.judge}' knows references in '{judge.language}' only, not in "
-            f"'{arguments.language}'; fit one of your own (judge.fit, docs/judge.md)"
+            f"'{arguments.language}'; fit one of your own (paraloom judge fit, docs/judge.md)"
         )
     device = choose_device(arguments.device).type
     pairs = _pairs(arguments, device)

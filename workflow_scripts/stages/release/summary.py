@@ -123,9 +123,7 @@ def describe(folder: Path) -> str:
         raise InputError(f"{folder}: no run there ({error.strerror}); see runs/") from error
     # The manifest of the release is the last file of a run.
     if not (folder / "release" / "manifest.json").exists():
-        raise InputError(
-            f"{folder}: the run is not finished; see python -m workflow_scripts.status"
-        )
+        raise InputError(f"{folder}: the run is not finished; see paraloom status")
     links = [link for link in folder.iterdir() if link.is_symlink() and link.name != "release"]
     flow = [stage.name for stage in STAGES]
     links.sort(key=lambda link: (flow.index(link.name.partition(".")[0]), link.name))

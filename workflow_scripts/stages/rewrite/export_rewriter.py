@@ -1,6 +1,6 @@
 """Release a rewriter: a folder of its files with a model card, which any of our tools load.
 
-python -m workflow_scripts.rewrite.export --run mine --rewriter plain --output FOLDER
+paraloom rewriter export --run mine --rewriter plain --output FOLDER
 """
 
 import shutil

@@ -1,17 +1,14 @@
 """Paraphrase sentences, with words to avoid and words to use.
 
-python -m workflow_scripts.rewrite.paraphrase --run NAME --avoid WORD --use WORD < sentences
+paraloom rewriter paraphrase --run NAME --avoid WORD --use WORD < sentences
 
 See docs/rewriter-service.md.
 """
 
 import json
-import queue
 import sys
-import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -22,44 +19,9 @@ from workflow_scripts.stages.rewrite.opening import add_options, open_rewriter
 from workflow_scripts.stages.rewrite.request_lines import FORMS, form_of, requests_of
 from workflow_scripts.stages.rewrite.requests import Answer, Request, RequestError, request_of
 from workflow_scripts.stages.rewrite.rewriter import Plan, Rewriter
-
-# Requests that are searched at once; lines that are read ahead.
-BATCH = 64
-_AHEAD = 4 * BATCH
-_END = object()
+from workflow_scripts.stages.rewrite.waiting import waiting
 
 Line = tuple[int, Request]
-
-
-def waiting(lines: Iterable[Line]) -> Iterator[list[Line]]:
-    """Yield the lines in batches of what is there: a reader does not wait for lines to come.
-
-    Raises:
-        Exception: whatever reading the lines raises, after the lines before.
-    """
-    ready: queue.Queue[Any] = queue.Queue(_AHEAD)
-
-    def read() -> None:
-        try:
-            for line in lines:
-                ready.put(line)
-            ready.put(_END)
-        except Exception as error:
-            ready.put(error)
-
-    threading.Thread(target=read, daemon=True).start()
-    while True:
-        batch = [ready.get()]
-        while len(batch) < BATCH and not ready.empty():
-            batch.append(ready.get())
-        whole = [item for item in batch if isinstance(item, tuple)]
-        if whole:
-            yield whole
-        for item in batch:
-            if isinstance(item, Exception):
-                raise item
-            if item is _END:
-                return
 
 
 def answered(rewriter: Rewriter, lines: Iterable[Line]) -> Iterator[tuple[int, Answer]]:
@@ -97,9 +59,7 @@ def as_text(answer: Answer, several: bool) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Paraphrase sentences, with words to avoid and words to use."""
-    parser = CommandParser(
-        prog="python -m workflow_scripts.rewrite.paraphrase", description=main.__doc__
-    )
+    parser = CommandParser(description=main.__doc__)
     add = parser.add_argument
     add_options(parser)
     add("--input", type=Path, default=Path("-"), help="file of sentences; - is stdin (default)")

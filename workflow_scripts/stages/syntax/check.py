@@ -1,6 +1,6 @@
 """How well a parser parses sentences whose trees are known.
 
-python -m workflow_scripts.syntax.check --trees GOLD.mrg --folder models/stanza
+paraloom evaluate parser --trees GOLD.mrg --folder models/stanza
 """
 
 import json

@@ -20,7 +20,7 @@ TAGGER_KEY = "constraints.tagger"
 PUBLISHED = ("da", "de", "en", "es", "id", "it", "ja", "pt", "vi")
 TRAIN = (
     "; Stanza publishes no constituency model of '{language}' (it has {published}). Train one on "
-    "trees of that language (python -m workflow_scripts.syntax.train --language {language}), or "
+    "trees of that language (paraloom train parser --language {language}), or "
     "set evaluate.syntax to null"
 )
 DOWNLOAD = (

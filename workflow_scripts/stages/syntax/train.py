@@ -1,6 +1,6 @@
 """A small Stanza package (tokenizer, tagger, parser) from gold trees, by Stanza's own trainers.
 
-python -m workflow_scripts.syntax.train --train T.mrg --dev D.mrg --output models/stanza
+paraloom train parser --train T.mrg --dev D.mrg --output models/stanza
 
 Stanza's trainers need more than trees. The tokenizer needs text with labels, the tagger CoNLL-U,
 the parser a file of word vectors and CoreNLP's scorer. Text, labels and CoNLL-U are made of the

@@ -47,7 +47,7 @@ def copy_model(folder: Path, target: Path, names: tuple[str, ...]) -> None:
     if not version.startswith("3."):
         raise InputError(
             f"{folder} is a model of Sockeye {version}; Sockeye 3 is needed "
-            "(python -m workflow_scripts.train.sockeye2_model converts a model of Sockeye 2)"
+            "(paraloom model convert converts a model of Sockeye 2)"
         )
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir()

@@ -1,6 +1,6 @@
 """Test one model on transfer tasks.
 
-python -m workflow_scripts.transfer.measure --model FOLDER --data FOLDER
+paraloom evaluate transfer --model FOLDER --data FOLDER
 
 Prints one JSON object: {"tasks": {task: {"metric", "value", "low", "high", ...}}, "missing", ...}.
 """

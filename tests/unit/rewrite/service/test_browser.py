@@ -387,7 +387,7 @@ def test_a_service_that_is_killed_while_it_answers_and_started_again(chromium, f
     path = tmp_path / "sentences.txt"
     path.write_text(f"{SENTENCE}\n" * 5000, encoding="utf-8")
     options = ("--language", "en", "--no-meaning", "--threads", 1)
-    serve = ("rewrite.serve", "--model", folder, *options)
+    serve = ("serve", "--model", folder, *options)
     service, port = started(*serve, "--port", 0)
     context = chromium.new_context()
     page, watching = context.new_page(), context.new_page()

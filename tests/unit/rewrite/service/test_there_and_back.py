@@ -201,6 +201,8 @@ def test_without_a_run_it_goes_there_and_back(monkeypatch):
         (["--model", "x", "--there", "y"], "--there is for models that translate there and back"),
         (["--run", "x", "--judge", "none"], "--judge is for models"),
         (["--language", "xx"], "no models for the language 'xx'"),
+        (["--beam-size", "0"], "beam is 0"),
+        (["--model", "x", "--beam-size", "0"], "--beam-size, .* must be above zero"),
     ],
 )
 def test_options_that_do_not_go_together_are_told(options, message):

@@ -138,7 +138,7 @@ class Grammar:
         if not folder.is_dir():
             raise InputError(
                 f"{model}: no folder of a grammar model; give one that "
-                f"workflow_scripts.judge.grammar.train wrote, or {' or '.join(SHIPPED)}"
+                f"paraloom train grammar wrote, or {' or '.join(SHIPPED)}"
             )
         verify(folder / RECORD)
         description = read_json(folder / DESCRIPTION, RECORD)

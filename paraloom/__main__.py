@@ -1,0 +1,4 @@
+from paraloom.commands import main
+
+if __name__ == "__main__":
+    main()

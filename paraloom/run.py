@@ -1,0 +1,89 @@
+"""`paraloom run`: Snakemake with this workflow, its profile and the user's recipes."""
+
+import argparse
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+from paraloom.place import WORKFLOW
+from workflow_scripts.core.cli import CommandParser
+from workflow_scripts.core.errors import InputError
+
+# With one of these Snakemake is told how many jobs it may run, or where.
+_CORES = re.compile(r"--(cores|jobs|profile|workflow-profile|executor)$|-[cje]")
+_PROFILES = ("--workflow-profile", "--profile")
+_OURS = ("--configfile", "--configfiles", "--snakefile", "-s")
+
+
+def main() -> None:
+    """Run the workflow: without a recipe the demo; whatever stands behind -- is for Snakemake."""
+    words = sys.argv[1:]
+    ours, theirs = words, list[str]()
+    if "--" in words:
+        at = words.index("--")
+        ours, theirs = words[:at], words[at + 1 :]
+    parser = CommandParser(
+        usage=f"{sys.argv[0]} [RECIPE ...] [-- OPTIONS AND TARGETS OF SNAKEMAKE]",
+        description=main.__doc__,
+        epilog="Without --cores all cores are used. The exit status is Snakemake's.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "recipes", nargs="*", type=Path, metavar="RECIPE", help="YAML files; a later one goes first"
+    )
+    found, unknown = parser.parse_known_args(ours)
+    if unknown:
+        parser.error(f"{unknown[0]} stands before --; Snakemake's options stand behind it")
+    for word in theirs:
+        if word.partition("=")[0] in _OURS:
+            parser.error(f"{word} stands behind --; recipes stand before it")
+    recipes = [_found(recipe) for recipe in found.recipes]
+    # Jobs start `python`: it is the one that has the packages.
+    os.environ["PATH"] = os.pathsep.join(
+        [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
+    )
+    sys.stdout.flush()
+    # In place of this process: signals reach it, and its status is that of the command.
+    os.execv(sys.executable, command(recipes, theirs))
+
+
+def _found(recipe: Path) -> Path:
+    """Return where a recipe is: here, or among those of the workflow.
+
+    Raises:
+        InputError: it is at neither place.
+    """
+    for path in (recipe, WORKFLOW / recipe):
+        if path.is_file():
+            return path
+    raise InputError(
+        f"{recipe}: no such file, nor is it in {WORKFLOW}; a recipe is a YAML file (README.md)"
+    )
+
+
+def command(recipes: list[Path], words: list[str]) -> list[str]:
+    """Return the command line of Snakemake.
+
+    Args:
+        recipes: the user's configuration, in order; none for the demo.
+        words: the user's options and targets, which go before ours.
+    """
+    told = {word.partition("=")[0] for word in words}
+    line = [sys.executable, "-P", "-m", "snakemake"]
+    # First, as these take all names that follow.
+    if recipes:
+        line += ["--configfile", *map(str, recipes)]
+    else:
+        # The demo's sentences lie beside the Snakefile. Of two --config the last one counts.
+        data = f"data={json.dumps(str(WORKFLOW))}"
+        at = next((n for n, word in enumerate(words, 1) if word in ("--config", "-C")), 0)
+        words = [*words[:at], data, *words[at:]] if at else words
+        line += [] if at else ["--config", data]
+    line += ["--snakefile", str(WORKFLOW / "Snakefile")]
+    if not told.intersection(_PROFILES):
+        line += ["--workflow-profile", str(WORKFLOW / "profiles" / "default")]
+    if not any(map(_CORES.match, told)):
+        line += ["--cores", "all"]
+    return [*line, *words]

@@ -1,0 +1,297 @@
+"""The subcommands on text: `paraphrase`, `translate`, `score` and `judge`.
+
+They read files or the standard input, and answer as lines come. See docs/command.md.
+"""
+
+import argparse
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from paraloom.answer_lines import WRITTEN, Answer, LineWriter
+from paraloom.commands import NAME, below
+from paraloom.requests import ArgumentError, Request
+from paraloom.rows import READ, STANDARD, Columns, Row, read_rows
+from workflow_scripts.core.cli import CommandParser
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.stages.rewrite.requests import clean
+from workflow_scripts.stages.rewrite.waiting import BATCH, waiting
+
+# Those of nmt.precision, which loads torch.
+PRECISIONS = ("int8", "bf16", "fp32")
+# The answers to a row, and why they are fewer than asked for.
+Answered = tuple[Sequence[Answer], str | None]
+# A row with what it asks for.
+Asked = tuple[Row, Any]
+_WISHES = Columns(("text",), lists=("keep", "avoid"), numbers=("n",), others=("source",))
+
+
+def paraphrase() -> None:
+    """Paraphrase sentences: there and back by translation models, best first as a judge says."""
+    parser = _parser(paraphrase, "keep, avoid (lists), n, source (a translation of the text)")
+    add = parser.add_argument
+    add("--language", default="en", help="of the texts (en)")
+    add(
+        "--there",
+        type=_model,
+        metavar="MODEL",
+        help="model that translates from it (that of make setup)",
+    )
+    add(
+        "--back",
+        type=_model,
+        metavar="MODEL",
+        help="model that translates back (that of make setup)",
+    )
+    add("--judge", default="default", metavar="FOLDER", help="judge.json; none: no judge (default)")
+    _add_wishes(parser, 5, "paraphrases")
+    _add_machine(parser)
+    add("--seed", type=int, default=1, help="of what is drawn at random (1)")
+    arguments = parser.parse_args()
+    defaults = _wishes(parser, arguments)
+    from paraloom.paraphraser import Paraphraser  # slow: torch
+
+    paraphraser = Paraphraser(
+        arguments.language,
+        arguments.there,
+        arguments.back,
+        None if arguments.judge == "none" else arguments.judge,
+        precision=arguments.precision,
+        device=arguments.device,
+        seed=arguments.seed,
+    )
+
+    def answered(requests: list[Request]) -> Iterator[Answered]:
+        for found in paraphraser(requests):
+            yield [asdict(each) for each in found], found.why
+
+    columns = ("text", "probability", "score", "source")
+    writer = LineWriter(arguments.to, "paraphrase", columns, arguments.number > 1)
+    _answer(arguments, _WISHES, partial(_request, defaults=defaults), answered, writer)
+
+
+def translate() -> None:
+    """Translate sentences, by beam search or samples."""
+    parser = _parser(translate, "keep, avoid (lists), n")
+    add = parser.add_argument
+    _add_model(parser)
+    _add_wishes(parser, 1, "translations")
+    add("--beam", type=int, default=5, help="hypotheses of a sentence (5)")
+    add("--samples", type=int, metavar="N", help="draw so many; no beam search")
+    _add_machine(parser)
+    add("--seed", type=int, default=1, help="of samples (1)")
+    arguments = parser.parse_args()
+    defaults = _wishes(parser, arguments)
+    from paraloom.translator import Translator  # slow: torch
+
+    translator = Translator(arguments.model, arguments.precision, arguments.device, arguments.seed)
+
+    def answered(requests: list[Request]) -> Iterator[Answered]:
+        number, beam, samples = arguments.number, arguments.beam, arguments.samples
+        for found in translator.translate(requests, number, beam, samples):
+            yield [asdict(each) for each in found], found.why
+
+    known = Columns(_WISHES.texts, _WISHES.lists, _WISHES.numbers)
+    writer = LineWriter(arguments.to, "translation", ("text", "nll"), arguments.number > 1)
+    _answer(arguments, known, partial(_request, defaults=defaults), answered, writer)
+
+
+def score() -> None:
+    """Tell how unlikely a model finds given translations, in nats per token; lower is better."""
+    parser = _parser(score, None)
+    _add_model(parser)
+    _add_machine(parser)
+    arguments = parser.parse_args()
+    from paraloom import models  # slow: torch
+    from workflow_scripts.nmt import scoring
+
+    loaded = models.load(arguments.model, arguments.device, arguments.precision)
+
+    def answered(texts: list[list[str]]) -> Iterator[Answered]:
+        pairs = ((loaded.source.encode(left), loaded.target.encode(right)) for left, right in texts)
+        for nll in scoring.score(loaded.model, pairs):
+            if math.isfinite(nll):
+                yield [{"nll": nll}], None
+            else:
+                yield [{"nll": None}], "a text is empty, or too long for the model"
+
+    known = Columns(("source", "target"))
+    writer = LineWriter(arguments.to, "score", ("nll",), False)
+    _answer(arguments, known, partial(_texts, names=known.texts), answered, writer)
+
+
+def judge() -> None:
+    """Tell how probable it is that paraphrases are good; higher is better."""
+    subcommands = ", ".join(
+        f"{NAME} judge {name} ({each.help})" for name, each in below("judge").items()
+    )
+    parser = _parser(judge, None, f"Besides: {subcommands}.")
+    parser.add_argument(
+        "--judge", default="default", metavar="FOLDER", help="judge.json (the one that ships)"
+    )
+    parser.add_argument("--language", default="en", help="of the texts (en)")
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    arguments = parser.parse_args()
+    from paraloom.judging import ready_judge  # slow: torch
+    from workflow_scripts.stages.judge.known_pairs import Pairs
+
+    ready = ready_judge(arguments.judge, arguments.language, None, arguments.device)
+    if ready is None:
+        raise InputError(
+            f"no judge for the language '{arguments.language}' ships; name one (--judge FOLDER)"
+        )
+
+    def answered(texts: list[list[str]]) -> Iterator[Answered]:
+        whole = [pair for pair in texts if all(pair)]
+        pairs = Pairs([left for left, _ in whole], [right for _, right in whole])
+        probabilities = iter(ready.probabilities(pairs))
+        for pair in texts:
+            if all(pair):
+                yield [{"probability": next(probabilities)}], None
+            else:
+                yield [{"probability": None}], "a text is empty"
+
+    known = Columns(("reference", "paraphrase"))
+    writer = LineWriter(arguments.to, "judgment", ("probability",), False)
+    _answer(arguments, known, partial(_texts, names=known.texts), answered, writer)
+
+
+# --- options ---------------------------------------------------------------------------------
+
+
+def _parser(
+    main: Callable[[], None], wishes: str | None, epilog: str | None = None
+) -> argparse.ArgumentParser:
+    parser = CommandParser(description=main.__doc__, epilog=epilog)
+    parser.add_argument(
+        "files", nargs="*", type=Path, metavar="FILE", help="- is the standard input (default)"
+    )
+    told = f"; other columns of a table: {wishes}" if wishes else ""
+    parser.add_argument(
+        "--from", dest="form", choices=READ, help=f"what they are (by their names, else text){told}"
+    )
+    parser.add_argument("--to", choices=WRITTEN, default="text", help="what is written (text)")
+    return parser
+
+
+def _add_wishes(parser: argparse.ArgumentParser, number: int, what: str) -> None:
+    add = parser.add_argument
+    add(
+        "-n", dest="number", type=int, default=number, help=f"{what} of each, best first ({number})"
+    )
+    for option, says in (("--keep", "each must have it"), ("--avoid", "none may have it")):
+        add(option, action="append", default=[], metavar="WORD", help=f"{says}; may be repeated")
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    says = "a name of recipes/models, or a folder"
+    parser.add_argument("--model", type=_model, required=True, help=says)
+
+
+def _add_machine(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--precision", choices=PRECISIONS, default="int8", help="of models (int8)")
+    add("--device", choices=("auto", "cpu", "cuda"), help="(cpu for int8, else auto)")
+
+
+def _wishes(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> Request:
+    """Return what the options wish of every text; what can't be is a wrong command line."""
+    try:
+        return Request("", n=arguments.number, keep=arguments.keep, avoid=arguments.avoid)
+    except ArgumentError as error:
+        parser.error(str(error))
+
+
+def _model(text: str) -> str:
+    """Return the name or folder of a model."""
+    if not text:
+        raise argparse.ArgumentTypeError("an empty name; is a variable of the shell not set?")
+    return text
+
+
+# --- work ------------------------------------------------------------------------------------
+
+
+def _request(row: Row, defaults: Request) -> Request:
+    """Return what a row asks for, besides what the options ask of all."""
+    known = row.known
+    try:
+        own = Request(
+            known["text"],
+            known.get("source"),
+            known.get("n", defaults.n),
+            known.get("keep", ()),
+            known.get("avoid", ()),
+        )
+        keep, avoid = [*own.keep, *defaults.keep], [*own.avoid, *defaults.avoid]
+        return Request(own.text, own.source, own.n, keep, avoid)
+    except ArgumentError as error:
+        raise InputError(f"{row.place}: {error}") from error
+
+
+def _texts(row: Row, names: Sequence[str]) -> list[str]:
+    """Return the texts of a row, cleaned."""
+    return [clean(row.known[name]) for name in names]
+
+
+def _batches(rows: Iterable[Asked]) -> Iterator[list[Asked]]:
+    """Yield rows in full batches; what stands before a row that can't be read comes first."""
+    batch: list[Asked] = []
+    try:
+        for row in rows:
+            batch.append(row)
+            if len(batch) == BATCH:
+                yield batch
+                batch = []
+    except InputError:
+        if batch:
+            yield batch
+        raise
+    if batch:
+        yield batch
+
+
+def _answer(
+    arguments: argparse.Namespace,
+    columns: Columns,
+    ask: Callable[[Row], Any],
+    answered: Callable[[list[Any]], Iterator[Answered]],
+    writer: LineWriter,
+) -> None:
+    """Answer all rows; say on stderr which have no answer, and how many.
+
+    Args:
+        arguments: of the command line.
+        columns: what the subcommand knows.
+        ask: makes of a row what is asked.
+        answered: answers a batch of it, in order.
+        writer: writes the answers.
+    """
+    paths = arguments.files or [STANDARD]
+    if STANDARD in paths and sys.stdin.isatty():
+        print("note: type lines; Ctrl-D ends them", file=sys.stderr)
+    rows = ((row, ask(row)) for row in read_rows(paths, arguments.form, columns))
+    # Whoever types or pipes lines need not wait until a batch is full; files make the same batches
+    # each time.
+    batches = waiting(rows) if STANDARD in paths else _batches(rows)
+    # Answers on a terminal are its progress.
+    quiet = True if sys.stdout.isatty() else None
+    total = none = 0
+    with tqdm(desc=sys.argv[0], unit=" texts", disable=quiet) as shown:
+        for batch in batches:
+            found = answered([asked for _, asked in batch])
+            for (row, _), (answers, why) in zip(batch, found, strict=True):
+                writer.write(row, answers, why)
+                total += 1
+                if why and not any(map(writer.tells, answers)):
+                    none += 1
+                    tqdm.write(f"{row.place}: {why}", file=sys.stderr)
+                shown.update()
+    if none:
+        print(f"{none:,} of {total:,} texts have no answer", file=sys.stderr)
