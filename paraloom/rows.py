@@ -47,6 +47,15 @@ class Row(NamedTuple):
     others: dict[str, Any]
 
 
+def kind_of(path: Path) -> str:
+    """Return which of `READ` a file is by its name.
+
+    Raises:
+        InputError: it is of another form, whose lines are no rows.
+    """
+    return PARQUET if path.suffix.lower() == ".parquet" else form_of(path.name)
+
+
 def read_rows(paths: Sequence[Path], form: str | None, columns: Columns) -> Iterator[Row]:
     """Yield the rows of files, in order.
 
@@ -60,7 +69,7 @@ def read_rows(paths: Sequence[Path], form: str | None, columns: Columns) -> Iter
     """
     for path in paths:
         name = "standard input" if path == STANDARD else str(path)
-        kind = form or (PARQUET if path.suffix.lower() == ".parquet" else form_of(path.name))
+        kind = form or kind_of(path)
         if kind == PARQUET:
             found = _of_parquet(path)
         else:

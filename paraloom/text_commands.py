@@ -17,7 +17,7 @@ from tqdm import tqdm
 from paraloom.answer_lines import WRITTEN, Answer, LineWriter
 from paraloom.commands import NAME, below
 from paraloom.requests import ArgumentError, Request
-from paraloom.rows import READ, STANDARD, Columns, Row, read_rows
+from paraloom.rows import READ, STANDARD, Columns, Row, kind_of, read_rows
 from workflow_scripts.core.cli import CommandParser
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.rewrite.requests import clean
@@ -53,7 +53,7 @@ def paraphrase() -> None:
     _add_wishes(parser, 5, "paraphrases")
     _add_machine(parser)
     add("--seed", type=int, default=1, help="of what is drawn at random (1)")
-    arguments = parser.parse_args()
+    arguments = _parsed(parser)
     defaults = _wishes(parser, arguments)
     from paraloom.paraphraser import Paraphraser  # slow: torch
 
@@ -86,7 +86,7 @@ def translate() -> None:
     add("--samples", type=int, metavar="N", help="draw so many; no beam search")
     _add_machine(parser)
     add("--seed", type=int, default=1, help="of samples (1)")
-    arguments = parser.parse_args()
+    arguments = _parsed(parser)
     defaults = _wishes(parser, arguments)
     from paraloom.translator import Translator  # slow: torch
 
@@ -107,7 +107,7 @@ def score() -> None:
     parser = _parser(score, None)
     _add_model(parser)
     _add_machine(parser)
-    arguments = parser.parse_args()
+    arguments = _parsed(parser)
     from paraloom import models  # slow: torch
     from workflow_scripts.nmt import scoring
 
@@ -137,7 +137,7 @@ def judge() -> None:
     )
     parser.add_argument("--language", default="en", help="of the texts (en)")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    arguments = parser.parse_args()
+    arguments = _parsed(parser)
     from paraloom.judging import ready_judge  # slow: torch
     from workflow_scripts.stages.judge.known_pairs import Pairs
 
@@ -178,6 +178,22 @@ def _parser(
     )
     parser.add_argument("--to", choices=WRITTEN, default="text", help="what is written (text)")
     return parser
+
+
+def _parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """Return the options; models are not loaded for files that are not there.
+
+    Raises:
+        InputError: there is no such file, or it is of a form that is not read.
+    """
+    arguments = parser.parse_args()
+    arguments.files = arguments.files or [STANDARD]
+    for path in arguments.files:
+        if path != STANDARD and not path.exists():
+            raise InputError(f"{path}: no such file")
+        if arguments.form is None:
+            kind_of(path)
+    return arguments
 
 
 def _add_wishes(parser: argparse.ArgumentParser, number: int, what: str) -> None:
@@ -273,7 +289,7 @@ def _answer(
         answered: answers a batch of it, in order.
         writer: writes the answers.
     """
-    paths = arguments.files or [STANDARD]
+    paths = arguments.files
     if STANDARD in paths and sys.stdin.isatty():
         print("note: type lines; Ctrl-D ends them", file=sys.stderr)
     rows = ((row, ask(row)) for row in read_rows(paths, arguments.form, columns))

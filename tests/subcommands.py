@@ -1,4 +1,4 @@
-"""Make the table of subcommands in docs/command.md anew: python -m tests.subcommands."""
+"""Make the list of subcommands in docs/command.md anew: python -m tests.subcommands."""
 
 import re
 
@@ -10,10 +10,11 @@ _MARKED = re.compile(r"(<!-- subcommands -->\n).*?(<!-- /subcommands -->\n)", re
 
 
 def made_anew() -> str:
-    """Return the text of the page with its table as the command has it now."""
-    rows = [f"| `paraloom {name}` | {entry.help} |\n" for name, entry in sorted(ENTRIES.items())]
-    table = "\n| subcommand | what it does |\n|---|---|\n" + "".join(rows) + "\n"
-    text, count = _MARKED.subn(rf"\g<1>{table}\g<2>", PAGE.read_text(encoding="utf-8"))
+    """Return the text of the page with its list as the command has it now."""
+    width = max(map(len, ENTRIES))
+    lines = [f"{name:{width}}  {entry.help}\n" for name, entry in sorted(ENTRIES.items())]
+    listed = "\n```\n" + "".join(lines) + "```\n\n"
+    text, count = _MARKED.subn(rf"\g<1>{listed}\g<2>", PAGE.read_text(encoding="utf-8"))
     assert count == 1, PAGE
     return text
 

@@ -1,7 +1,7 @@
 """The rooms as a picture: which package imports which, and which it may import."""
 
 from tests.pictures.board import Row, draw
-from tests.unit.test_rooms import FILES, ORDER, ROOT, allowed, imports_of, room_of
+from tests.unit.test_rooms import FILES, ORDER, allowed, imports_of, parts_of, room_of
 
 LEGEND = (
     "A lane leaves each room. An arrow leads into a room; its coloured dots are the rooms "
@@ -14,7 +14,7 @@ def rows() -> list[Row]:
     """Return the rooms from the ground up, each with what it imports."""
     imports: dict[str, set[str]] = {room: set() for room in ORDER}
     for file in FILES:
-        imports[room_of(file.relative_to(ROOT).parts)] |= imports_of(file)
+        imports[room_of(parts_of(file))] |= imports_of(file)
     return [
         Row(room, (), frozenset(imports[room]), frozenset(allowed(room) - imports[room]))
         for room in ORDER

@@ -78,7 +78,7 @@ def test_pages_name_no_other_command_of_ours():
         assert not re.search(r"python -m\s+workflow_scripts", page.read_text("utf-8")), page
 
 
-def test_the_table_of_the_page_is_that_of_the_command():
+def test_the_list_of_the_page_is_that_of_the_command():
     assert PAGE.read_text("utf-8") == made_anew(), "run python -m tests.subcommands"
 
 

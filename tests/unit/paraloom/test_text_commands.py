@@ -163,6 +163,11 @@ def test_a_row_that_can_t_be_read_is_named(call, tmp_path, name, content, said):
     assert said in messages
 
 
+def test_a_file_that_is_not_there_is_named_before_models_are_loaded(call, monkeypatch):
+    monkeypatch.setitem(sys.modules, "paraloom.paraphraser", None)
+    assert call("none.txt") == (1, "", "error: none.txt: no such file\n")
+
+
 def test_what_stands_before_it_is_answered(call, tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "One."}\n{"text": 2}\n', encoding="utf-8")
     status, output, messages = call("a.jsonl", "-n", "1")
