@@ -55,7 +55,8 @@ def open_engine(
                 else f"{option} goes with a trained rewriter; name one with --run or --model"
             )
     if trained:
-        arguments.beam_size = arguments.beam_size or Settings.beam_size
+        if arguments.beam_size is None:
+            arguments.beam_size = Settings.beam_size
         arguments.precision = arguments.precision or "fp32"
         return open_rewriter(arguments), None
     language = arguments.language or "en"
@@ -64,7 +65,7 @@ def open_engine(
         named["judge"] = None if arguments.judge == "none" else arguments.judge
     if arguments.device != "auto":
         named["device"] = arguments.device
-    given = {name: value for name, value in named.items() if value or name == "judge"}
+    given = {name: value for name, value in named.items() if value is not None or name == "judge"}
     shown = [repr(language), *(f"{name}={value!r}" for name, value in given.items())]
     if arguments.beam_size is not None:
         given["search"] = paraloom.Search(beam=arguments.beam_size)

