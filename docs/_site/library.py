@@ -1,17 +1,21 @@
-"""Make the list of public names in docs/library.md anew from docstrings: python -m tests.library.
+"""The list of the library's public names, made of their docstrings when the site is built.
 
-It stands between `<!-- library -->` and `<!-- /library -->`.
+It stands in place of a mark in docs/library.md, so that nothing is typed twice.
 """
 
 import inspect
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
+from mkdocs.structure.pages import Page
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import paraloom
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "library.md"
-MARKED = re.compile(r"(<!-- library -->\n).*?(<!-- /library -->\n)", re.DOTALL)
+PAGE = "library.md"
+MARK = "<!-- library -->"
 # In the order of the page: what one calls, then what goes in and comes out.
 NAMES = (
     *("Paraphraser", "Translator", "Rewriter", "score", "judge", "read"),
@@ -65,13 +69,8 @@ def entry(name: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def made_anew(page: Path = PAGE) -> str:
-    """Return the text of the page with its names as the docstrings have them now."""
-    names = "\n".join(map(entry, NAMES))
-    return MARKED.sub(
-        lambda found: f"{found[1]}\n{names}\n{found[2]}", page.read_text(encoding="utf-8")
-    )
-
-
-if __name__ == "__main__":
-    PAGE.write_text(made_anew(), encoding="utf-8")
+def on_page_markdown(markdown: str, *, page: Page, **settings: Any) -> str:
+    """Put the list into its page."""
+    if page.file.src_uri != PAGE:
+        return markdown
+    return markdown.replace(MARK, "\n".join(map(entry, NAMES)))
