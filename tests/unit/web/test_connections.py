@@ -24,15 +24,16 @@ async def refusal(http, error):
     return PlainTextResponse(str(error), getattr(error, "status_code", 500))
 
 
+def bounded(hosts):
+    """Return a page that says how much was sent: at most 1,000 bytes, within a second."""
+    route = Route("/", length, methods=["GET", "POST"])
+    return guarded([route], refusal, hosts=hosts, largest=lambda path: 1000, seconds=1)
+
+
 @pytest.fixture
 def page(monkeypatch):
-    """A page that says how much was sent: at most 1,000 bytes, within a second."""
     monkeypatch.setattr(web, "IDLE", 1)
-    route = Route("/", length, methods=["GET", "POST"])
-    app = guarded(
-        [route], refusal, hosts=["127.0.0.1"], largest=lambda path: 1000, seconds=1, log=False
-    )
-    with serving(app) as address:
+    with serving(bounded(["127.0.0.1"])) as address:
         yield address
 
 
@@ -128,3 +129,12 @@ def test_a_connection_serves_one_request_after_the_other(page):
         for number in range(3):
             assert client.post(page, content=b"x" * number).text == str(number)
             time.sleep(0.5)  # shorter than a connection may be idle
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_page_may_be_reached_under_any_name_where_links_let_people_in(known):
+    elsewhere = {"Host": "machine.example"}
+    with serving(bounded(["127.0.0.1"] if known else None)) as page:
+        assert httpx.get(page, headers=elsewhere).status_code == (403 if known else 200)
+        foreign = {**elsewhere, "Origin": "http://elsewhere.example"}
+        assert httpx.post(page, headers=foreign).status_code == 403
