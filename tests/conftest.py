@@ -4,6 +4,7 @@ import fcntl
 import itertools
 import json
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -30,6 +31,17 @@ def no_process_left(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     with none_left():
         yield
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Programs that the test starts hear Ctrl-C.
+
+    A shell that starts the tests in the background lets them, and all below, ignore it.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

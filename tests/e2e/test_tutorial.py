@@ -49,7 +49,7 @@ def marks(block, folder, environment):
     return count
 
 
-def test_every_block_runs(tmp_path, environment):
+def test_every_block_runs(tmp_path, environment, ctrl_c):
     folder = tmp_path / "empty"
     folder.mkdir()
     shown = {}

@@ -21,7 +21,11 @@ from tests.e2e.pipeline import ROOT, Pipeline
 from tests.slurm.cluster import cluster, obstacle
 
 # One cluster at a time: on one worker.
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("slurm")]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.xdist_group("slurm"),
+    pytest.mark.usefixtures("ctrl_c"),
+]
 
 PROFILE = ROOT / "profiles" / "slurm"
 PATIENCE_SECONDS = 1200
@@ -94,16 +98,11 @@ def arguments(**changes: dict[str, str]) -> list[str]:
 @contextmanager
 def started(pipeline: Pipeline, *more: str) -> Iterator[subprocess.Popen[bytes]]:
     """Start Snakemake; what it says is appended to `terminal`."""
-    # A shell that starts the tests in the background lets them, and all below, ignore Ctrl-C.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with (
-            (pipeline.folder / "terminal").open("ab") as terminal,
-            pipeline.started(*more, terminal=terminal) as snakemake,
-        ):
-            yield snakemake
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with (
+        (pipeline.folder / "terminal").open("ab") as terminal,
+        pipeline.started(*more, terminal=terminal) as snakemake,
+    ):
+        yield snakemake
 
 
 def said(pipeline: Pipeline) -> str:

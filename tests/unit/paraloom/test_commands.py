@@ -168,7 +168,7 @@ def test_a_reader_that_has_gone_ends_it_with_141():
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_it_with_130(tmp_path):
+def test_ctrl_c_ends_it_with_130(tmp_path, ctrl_c):
     """The subcommand waits for lines that nobody writes."""
     fifo = tmp_path / "references"
     os.mkfifo(fifo)

@@ -230,7 +230,7 @@ def test_an_answer_does_not_wait_for_the_next_line():
 
 
 @pytest.mark.slow
-def test_ctrl_c_while_it_waits_ends_it_with_130():
+def test_ctrl_c_while_it_waits_ends_it_with_130(ctrl_c):
     with started() as process:
         process.stdin.write("One.\n")
         process.stdin.flush()
