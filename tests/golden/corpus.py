@@ -5,13 +5,13 @@ from pathlib import Path
 import zstandard
 
 from tests.golden.figures import Outputs
-from tests.golden.inputs import arguments, table
-from workflow_scripts.core.files.rows import PairRow
-from workflow_scripts.stages.corpus import importer
+from tests.golden.inputs import arguments, table, write_table
+from workflow_scripts.core.files.rows import PairRow, WrittenRow
+from workflow_scripts.stages.corpus import importer, pair_sources
 
 
 def outputs(folder: Path) -> Outputs:
-    """Text files with bad lines, a TSV file with a header, and the testbed."""
+    """Text files with bad lines, a TSV file with a header, the testbed, and a text alone."""
     text = b"\n".join([b"Pes.\r", "Kočka".encode("iso8859-2"), b"", "Dům stojí.".encode(), b"A"])
     (folder / "a.cs").write_bytes(text)
     (folder / "a.en").write_bytes("Dog.\nCat.\nNothing.\nA house\u2026\nA".encode())
@@ -24,14 +24,39 @@ def outputs(folder: Path) -> Outputs:
             "header": True,
         },
         "testbed": {"testbed": {"first": 7, "count": 12, "noise": {"misaligned": 0.2}}},
+        "alone": {"text": [str(folder / "a.en")]},
     }
     outputs: Outputs = {}
     for name, block in blocks.items():
         config = {"name": name, "block": block, "shards": 2, "max_line_bytes": 200, "seed": 1}
         importer.main(arguments(config, output=folder / name))
-        for shard in ("0000", "0001"):
-            outputs[f"{name}/{shard}"] = table(folder / name / f"{shard}.parquet", PairRow)
-        rejected = (folder / name / "rejected.tsv.zst").read_bytes()
-        lines = zstandard.decompress(rejected, 1 << 20).decode("utf-8")
-        outputs[f"{name}/rejected"] = lines.replace(str(folder), "")
-    return outputs
+        outputs |= imported(folder / name)
+    references = [
+        {
+            "id": f"mine:{number}",
+            "reference": f"A house {number}.",
+            "corpus": "mine",
+            "sources": [
+                {"text": f"Dům {nll}.", "backward_nll": 0.5, "forward_nll": nll} for nll in nlls
+            ],
+        }
+        for number, nlls in enumerate(([0.5], [4.75], [1.0, 5.0, 2.0], [3.5]), 1)
+    ]
+    write_table(folder / "sources" / "0000.parquet", WrittenRow, references)
+    config = {"name": "mine", "source": "written by x", "max_nll": 4.5, "shards": 2}
+    options = {"sources": folder / "sources", "shards": 1, "output": folder / "mine"}
+    pair_sources.main(arguments(config, **options))
+    return outputs | imported(folder / "mine")
+
+
+def imported(folder: Path) -> Outputs:
+    """Return what the import of a corpus has written."""
+    name, rejected = folder.name, (folder / "rejected.tsv.zst").read_bytes()
+    lines = zstandard.decompress(rejected, 1 << 20).decode("utf-8")
+    return {
+        **{
+            f"{name}/{shard}": table(folder / f"{shard}.parquet", PairRow)
+            for shard in ("0000", "0001")
+        },
+        f"{name}/rejected": lines.replace(str(folder.parent), ""),
+    }

@@ -10,8 +10,15 @@ from workflow_scripts.core.files.rows import (
     DocumentFrequencyRow,
     PairRow,
     ReferenceRow,
+    WrittenRow,
 )
-from workflow_scripts.stages.generate import candidates, idf, references, sample_references
+from workflow_scripts.stages.generate import (
+    candidates,
+    idf,
+    references,
+    sample_references,
+    write_sources,
+)
 
 
 def outputs(folder: Path) -> Outputs:
@@ -67,4 +74,14 @@ def outputs(folder: Path) -> Outputs:
         candidates.main(arguments(config, idf=counted, **options))
         outputs[name] = table(output, CandidatesRow)
         outputs[f"{name}_record"] = counts(output.with_suffix(".json"))
+    rows = [{**row, "source": ""} for row in pairs("held_out", 6)]
+    text = write_table(folder / "text.parquet", PairRow, [*rows, {**rows[0], "id": "again"}])
+    backward = fixed_model(folder / "backward", "reference", "source", 2)
+    search = {"method": "sample", "k": 4, "samples": 2, "temperature": 0.7}
+    config = {"system": "mine-sources", "search": search, "precision": "fp32", "seed": 1}
+    written = folder / "sources" / "0000.parquet"
+    options = {"text": text, "forward": model, "backward": backward, "output": written}
+    write_sources.main(arguments(config, **options, device="cpu"))
+    outputs["sources"] = table(written, WrittenRow)
+    outputs["sources_record"] = counts(written.with_suffix(".json"))
     return outputs

@@ -31,6 +31,7 @@ LOADED = {
     " filter.classify filter.embedding_score filter.feature_values filter.train_classifier"
     " generate.candidates rewrite.measure rewrite.measure_control rewrite.parses rewrite.repair"
     " score.reference_scores score.shard syntax.shard",
+    "torch sacremoses": "generate.write_sources",
     "torch scipy": "encoder.identification_pairs encoder.tasks.tuning judge.shard",
     "torch scipy scipy.stats": "embed.train judge.grammar.train",
     f"torch scipy scipy.stats pandas {SLOTS}": "lexicon.measure_lexicon",

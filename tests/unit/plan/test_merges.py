@@ -137,6 +137,18 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+def test_a_run_tells_which_of_its_sources_a_model_wrote(here):
+    path = write_run(here, "cs-en") / "config.yaml"
+    (run,) = merging("cs-en")
+    assert run.written == {}
+    config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    config["corpora"]["b"]["text"] = "b.en"
+    config["train"] = {"models": {"backward": "back"}}
+    path.write_text(yaml.safe_dump(config), encoding="utf-8")
+    (run,) = merging("cs-en")
+    assert run.written == {"b": "written by back"}
+
+
 def test_a_run_tells_its_language_licence_and_shards(here):
     write_run(here, "cs-en")
     (run,) = merging("cs-en")

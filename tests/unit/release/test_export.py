@@ -96,6 +96,21 @@ def test_a_line_by_hand():
     )
 
 
+def test_each_row_says_whether_a_model_wrote_its_source(tmp_path):
+    write_shards(tmp_path / "select", [ROWS[:2], [row("h:1", "A text.")]])
+    config = {"best": 2, "written_sources": {"h": "written by back"}}
+    folders = ["--folder", str(tmp_path / "select"), "--output", str(tmp_path / "release")]
+    main(["--config", json.dumps(config), *folders, "--shards", "2"])
+    marks = ["bitext", "bitext", "written by back"]
+    table = pq.read_table(tmp_path / "release" / "paraphrases.parquet")
+    assert table.column("source").to_pylist() == marks
+    lines = text_of(tmp_path / "release" / "paraphrases.tsv.zst").splitlines()
+    cells = [line.split("\t") for line in lines]
+    assert cells[0] == [*header(2).split("\t"), "source"]
+    assert [of_line[-1] for of_line in cells[1:]] == marks
+    assert {*map(len, cells)} == {len(cells[0])}
+
+
 def test_the_page_describes_every_field():
     page = (ROOT / "docs" / "release.md").read_text(encoding="utf-8")
     fields = page.partition("`paraphrases.parquet`: ")[2].partition("\n\n")[0]

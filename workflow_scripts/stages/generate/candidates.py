@@ -206,7 +206,7 @@ def generate(
     make_sets: SetMaker,
     config: dict[str, Any],
     batch_rows: int,
-    read: Side = "source",
+    read: Side | None = None,
 ) -> Iterator[tuple[CandidatesRow, Counter[str]]]:
     """Stream references through the search.
 
@@ -217,14 +217,15 @@ def generate(
         source_segmenter: of its source side.
         reference_segmenter: of its target side.
         make_sets: makes the constraint sets of a reference.
-        config: {"system", "search", "seed"}.
+        config: {"system", "search", "seed"}, and "rewriter" where the model is one.
         batch_rows: hypotheses at work at once.
-        read: which side of the row the model reads.
+        read: the side that the model reads; None: it is a rewriter or a forward model.
 
     Yields:
         For every reference, in order, what `assemble` returns.
     """
     search, system, vocabulary = config["search"], config["system"], model.target_vocab
+    read = read or ("reference" if "rewriter" in config else "source")
     pending: deque[Job] = deque()
 
     def requests() -> Iterator[Request]:
@@ -324,14 +325,7 @@ def generate_shard(
 
     def with_candidates(rows: Iterator[ReferenceRow]) -> Iterator[CandidatesRow]:
         for row, counts in generate(
-            taken(rows),
-            writer,
-            source_segmenter,
-            segmenter,
-            make_sets,
-            config,
-            batch_rows,
-            "reference" if "rewriter" in config else "source",
+            taken(rows), writer, source_segmenter, segmenter, make_sets, config, batch_rows
         ):
             yield row
             total.update(counts)
