@@ -5,9 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
+from paraloom.models import COMPILED_PRODUCTS
 from paraloom.requests import ArgumentError
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.memory import bound_compiled_products
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 from workflow_scripts.stages.judge.judge import DEFAULT, Judge
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
@@ -31,6 +33,7 @@ class ReadyJudge:
 
     def __init__(self, judge: Judge, encoder: Path | None = None, device: str | None = None):
         self._judge = judge
+        bound_compiled_products(COMPILED_PRODUCTS)
         place = choose_device(device or "auto").type
         self._models = models_of(judge, encoder, None, place)
 

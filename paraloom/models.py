@@ -17,6 +17,7 @@ from workflow_scripts.core.files.yaml_text import parse_yaml
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.nmt.inspect import read_notes
 from workflow_scripts.nmt.loaders import load_model
+from workflow_scripts.nmt.memory import bound_compiled_products
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.pieces import TextCoder
 from workflow_scripts.nmt.raw import coders
@@ -24,6 +25,9 @@ from workflow_scripts.plan.catalogues.model_blocks import finished
 from workflow_scripts.stages.train.gather import check_hashes, place
 
 UNKNOWN = "unknown"
+# Of oneDNN, in a process that lives long: so memory is level after two hundred texts, and with
+# batches of like size no slower.
+COMPILED_PRODUCTS = 64
 # The models of a language if none are named: those that `make setup` installs, there and back.
 DEFAULTS = {
     "en": ("student_en_pt", "student_pt_en"),
@@ -86,6 +90,7 @@ def load(name: str | Path, device: str | None, precision: str) -> Loaded:
         folder = place(name, block)
         check_hashes(name, block, folder)
     files = model_files(folder)
+    bound_compiled_products(COMPILED_PRODUCTS)
     model = load_model(
         folder,
         device or ("cpu" if precision == "int8" else "auto"),

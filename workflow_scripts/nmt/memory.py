@@ -36,11 +36,11 @@ def return_freed_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def bound_compiled_products() -> None:
-    """Let torch keep at most COMPILED_PRODUCTS products that oneDNN has compiled.
+def bound_compiled_products(most: int = COMPILED_PRODUCTS) -> None:
+    """Let torch keep at most so many products that oneDNN has compiled.
 
     Call it before the first product: later it has no effect. If the environment has these variables
     already, they stay.
     """
     for cache in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
-        os.environ.setdefault(cache, str(COMPILED_PRODUCTS))
+        os.environ.setdefault(cache, str(most))

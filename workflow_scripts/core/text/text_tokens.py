@@ -16,7 +16,7 @@ _APOSTROPHE = regex.compile("['’]")
 _BEGINNINGS = frozenset('.!?:;…¿¡"“”«»‘(')
 BEGINS = "^"
 # A sentence of 20 words takes about 2 kB.
-_REMEMBERED = 1 << 14
+_REMEMBERED = 1 << 12
 
 
 @functools.lru_cache(maxsize=_REMEMBERED)
