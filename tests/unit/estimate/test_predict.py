@@ -53,6 +53,8 @@ def test_references_follow_the_limit(config):
     assert predictor(config).references() == 500 + 500  # of the held-out corpus all
     assert predictor(replaced(config, "generate", "limit", 300)).references() == 300
     assert predictor(replaced(config, "generate", "limit", None)).references() == 60500
+    no_limit = replaced(config, "generate", "limit", dict.fromkeys(LINES))
+    assert predictor(no_limit).references() == 60500
 
 
 def test_generation_is_tokens_times_speed(config):

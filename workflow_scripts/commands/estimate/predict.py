@@ -141,7 +141,8 @@ class Predictor:
         limit = self._config["generate"]["limit"]
         counts = {name: self._lines[name] for name in selection.generate_corpora(self._config)}
         if isinstance(limit, dict):
-            return sum(min(count, limit.get(name, count)) for name, count in counts.items())
+            limits = {name: count for name, count in limit.items() if count is not None}
+            return sum(min(count, limits.get(name, count)) for name, count in counts.items())
         total = sum(counts.values())
         return total if limit is None else min(limit, total)
 
