@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from paraloom.models import COMPILED_PRODUCTS
-from paraloom.requests import ArgumentError
+from paraloom.requests import ArgumentError, device_for
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.memory import bound_compiled_products
@@ -34,7 +34,7 @@ class ReadyJudge:
     def __init__(self, judge: Judge, encoder: Path | None = None, device: str | None = None):
         self._judge = judge
         bound_compiled_products(COMPILED_PRODUCTS)
-        place = choose_device(device or "auto").type
+        place = choose_device(device_for(device, "fp32")).type
         self._models = models_of(judge, encoder, None, place)
 
     def probabilities(self, pairs: Pairs) -> list[float]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import workflow_scripts
+from paraloom.requests import device_for
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.model_folder import model_files
@@ -93,7 +94,7 @@ def load(name: str | Path, device: str | None, precision: str) -> Loaded:
     bound_compiled_products(COMPILED_PRODUCTS)
     model = load_model(
         folder,
-        device or ("cpu" if precision == "int8" else "auto"),
+        device_for(device, precision),
         precision,
         shortlist=block.get("shortlist", files.shortlist is not None),
     )

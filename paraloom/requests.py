@@ -96,6 +96,19 @@ def is_single(texts: str | Request | Iterable[str | Request]) -> bool:
     return isinstance(texts, str | bytes | Request)
 
 
+def device_for(device: str | None, precision: str) -> str:
+    """Return the name of the device that computes: without one, the CPU for int8, else `auto`.
+
+    Raises:
+        ArgumentError: there is no device of this name.
+    """
+    if device is None:
+        return "cpu" if precision == "int8" else "auto"
+    if device not in ("auto", "cpu", "cuda"):
+        raise ArgumentError(f"device {device!r}: use one of auto, cpu, cuda")
+    return device
+
+
 def require_samples(samples: int | None, keep: Sequence[str]) -> None:
     """Refuse samples that can't be.
 

@@ -8,7 +8,7 @@ from typing import overload
 from paraloom.answers import Paraphrase, Paraphrases
 from paraloom.batches import NEAR_DOUBLES, answered, why_fewer, wished_of
 from paraloom.judging import ready_judge
-from paraloom.requests import Request, require_count, require_samples
+from paraloom.requests import Request, device_for, require_count, require_samples
 from workflow_scripts.core.cli import CommandParser
 from workflow_scripts.plan.run.run_folders import run_folder
 from workflow_scripts.stages.judge.judge import DEFAULT
@@ -53,13 +53,12 @@ class Rewriter:
         require_count("beam", beam)
         path = Path(folder)
         is_run = (run_folder(path) / "config.yaml").is_file() or not path.is_dir()
-        options = ["--run" if is_run else "--model", str(path), "--no-meaning"]
-        options += ["--beam-size", str(beam), "--precision", precision]
-        options += ["--device", device or ("cpu" if precision == "int8" else "auto")]
-        options += ["--rewriter", name] if name is not None else []
         parser = CommandParser()
         add_options(parser)
-        self._engine = open_rewriter(parser.parse_args(options))
+        arguments = parser.parse_args([f"--{'run' if is_run else 'model'}={path}", "--no-meaning"])
+        arguments.rewriter, arguments.beam_size = name, beam
+        arguments.precision, arguments.device = precision, device_for(device, precision)
+        self._engine = open_rewriter(arguments)
         self.language = self._engine.language
         self._judge = ready_judge(judge, self.language or "", device=device)
         self._seed = seed

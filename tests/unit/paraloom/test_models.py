@@ -2,6 +2,7 @@
 
 import pytest
 
+import paraloom
 from paraloom import models
 from workflow_scripts.core.errors import InputError
 
@@ -33,6 +34,15 @@ def test_a_language_without_models_is_told():
 def test_an_unknown_precision_is_told(small_model):
     with pytest.raises(InputError, match="precision 'int4'"):
         models.load(small_model, None, "int4")
+
+
+@pytest.mark.parametrize("opened", [paraloom.Translator, paraloom.Rewriter])
+@pytest.mark.parametrize(
+    ("options", "message"), [({"precision": "int4"}, "'int4'"), ({"device": "tpu"}, "'tpu'")]
+)
+def test_wrong_options_do_not_end_the_process(small_model, opened, options, message):
+    with pytest.raises(InputError, match=message):
+        opened(small_model, **options)
 
 
 def test_the_catalogue_has_all_models_that_a_recipe_can_name():
