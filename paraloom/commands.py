@@ -17,6 +17,7 @@ from typing import NamedTuple
 import click
 
 from workflow_scripts.core.cli import run
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.core.version import version
 
@@ -159,10 +160,20 @@ def below(group: str) -> dict[str, Entry]:
 
 
 def start(name: str, words: Sequence[str]) -> int | None:
-    """Start a subcommand, whose usage and messages call it by its name; return its status."""
+    """Start a subcommand, whose usage and messages call it by its name; return its status.
+
+    Raises:
+        InputError: it needs a package that is not installed.
+    """
     sys.argv = [f"{NAME} {name}", *words]
     module, _, function = ENTRIES[name].module.partition(":")
-    status: int | None = getattr(import_module(module), function or "main")()
+    try:
+        status: int | None = getattr(import_module(module), function or "main")()
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{NAME} {name} needs the package {error.name}, which {sys.executable} lacks: "
+            "pip install 'paraloom[all]', or make setup in a clone (README.md)"
+        ) from error
     return status
 
 

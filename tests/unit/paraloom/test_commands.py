@@ -182,6 +182,16 @@ def test_ctrl_c_ends_it_with_130(tmp_path, ctrl_c):
         assert process.communicate() == ("", "")
 
 
+def test_a_package_that_is_not_installed_is_told(monkeypatch, capsys):
+    """As in the base install, which has not what all stages import."""
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.delitem(sys.modules, "workflow_scripts.stages.judge.fit", raising=False)
+    with pytest.raises(SystemExit) as ended:
+        main(["judge", "fit", "--help"])
+    assert ended.value.code == 1
+    assert "judge fit needs the package sklearn" in capsys.readouterr().err
+
+
 # --- the workflow ----------------------------------------------------------------------------
 
 
