@@ -1,10 +1,20 @@
 """What tests of several rooms share: a browser, and a made-up run that is released."""
 
+import importlib.util
 import shutil
 
 import pytest
 
-from tests.configs import run_on_testbed
+from tests.configs import ROOT, run_on_testbed
+
+
+@pytest.fixture(scope="session")
+def site_lists():
+    """What puts the lists that are made of the code into pages of the site."""
+    spec = importlib.util.spec_from_file_location("lists", ROOT / "docs" / "_site" / "lists.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """docs/library.md has every public name with all its parameters, and its code runs."""
 
-import importlib.util
 import inspect
 import re
 from types import SimpleNamespace
@@ -13,25 +12,16 @@ from tests.configs import ROOT
 PAGE = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def hook():
-    """What puts the list of names into the page of the site."""
-    spec = importlib.util.spec_from_file_location("library", ROOT / "docs/_site/library.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def test_every_public_name_has_its_place(site_lists):
+    assert {*site_lists.NAMES} == {*paraloom.__all__} - {"__version__"}
 
 
-def test_every_public_name_has_its_place(hook):
-    assert {*hook.NAMES} == {*paraloom.__all__} - {"__version__"}
-
-
-def test_the_site_lists_them_with_all_their_parameters(hook):
-    shown = hook.on_page_markdown(
+def test_the_site_lists_them_with_all_their_parameters(site_lists):
+    shown = site_lists.on_page_markdown(
         PAGE, page=SimpleNamespace(file=SimpleNamespace(src_uri="library.md"))
     )
-    assert hook.MARK not in shown
-    for name in hook.NAMES:
+    assert site_lists.MARK not in shown
+    for name in site_lists.NAMES:
         (part,) = re.findall(rf"^### {name}\n(.*?)(?=^### |\Z)", shown, re.MULTILINE | re.DOTALL)
         thing = getattr(paraloom, name)
         if name not in ("Paraphrases", "Translations") and not name.endswith("Error"):

@@ -13,7 +13,6 @@ import pytest
 from paraloom import run
 from paraloom.commands import BLOCKS, ENTRIES, GROUPS, main
 from paraloom.place import WORKFLOW, workflow_folder
-from tests.subcommands import PAGE, made_anew
 from workflow_scripts.core.version import version
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -78,8 +77,12 @@ def test_pages_name_no_other_command_of_ours():
         assert not re.search(r"python -m\s+workflow_scripts", page.read_text("utf-8")), page
 
 
-def test_the_list_of_the_page_is_that_of_the_command():
-    assert PAGE.read_text("utf-8") == made_anew(), "run python -m tests.subcommands"
+def test_the_site_lists_all_subcommands(site_lists):
+    assert site_lists.MARK in (ROOT / "docs" / "command.md").read_text("utf-8")
+    listed = site_lists.LISTS["command.md"]().splitlines()[1:-1]
+    assert [re.split(r"  +", line) for line in listed] == [
+        [name, ENTRIES[name].help] for name in sorted(ENTRIES)
+    ]
 
 
 # --- help ------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
-"""The list of the library's public names, made of their docstrings when the site is built.
+"""Lists that are made of the code when the site is built, so that nothing is typed twice.
 
-It stands in place of a mark in docs/library.md, so that nothing is typed twice.
+The public names of the library stand in place of a mark in docs/library.md, made of their
+docstrings, and the subcommands in place of one in docs/command.md.
 """
 
 import inspect
@@ -69,8 +70,22 @@ def entry(name: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def names() -> str:
+    """Return the public names of the library with their parameters."""
+    return "\n".join(map(entry, NAMES))
+
+
+def subcommands() -> str:
+    """Return the subcommands, each with its line of help."""
+    width = max(map(len, ENTRIES))
+    lines = [f"{name:{width}}  {each.help}\n" for name, each in sorted(ENTRIES.items())]
+    return "```\n" + "".join(lines) + "```\n"
+
+
+LISTS = {"library.md": names, "command.md": subcommands}
+
+
 def on_page_markdown(markdown: str, *, page: Page, **settings: Any) -> str:
-    """Put the list into its page."""
-    if page.file.src_uri != PAGE:
-        return markdown
-    return markdown.replace(MARK, "\n".join(map(entry, NAMES)))
+    """Put the list of a page in place of its mark."""
+    made = LISTS.get(page.file.src_uri)
+    return markdown.replace(MARK, made()) if made else markdown
