@@ -14,9 +14,9 @@ from mkdocs.structure.pages import Page
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import paraloom
+from paraloom.commands import ENTRIES
 
-PAGE = "library.md"
-MARK = "<!-- library -->"
+MARK = "<!-- list -->"
 # In the order of the page: what one calls, then what goes in and comes out.
 NAMES = (
     *("Paraphraser", "Translator", "Rewriter", "score", "judge", "read"),
