@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import workflow_scripts
+from paraloom.place import WORKFLOW
 from paraloom.requests import device_for
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
@@ -34,7 +34,6 @@ DEFAULTS = {
     "en": ("student_en_pt", "student_pt_en"),
     "pt": ("student_pt_en", "student_en_pt"),
 }
-_ROOT = Path(workflow_scripts.__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ def load(name: str | Path, device: str | None, precision: str) -> Loaded:
 def catalogue() -> dict[str, dict[str, Any]]:
     """Return the blocks of all finished models that have a name."""
     blocks: dict[str, dict[str, Any]] = {}
-    for path in (_ROOT / "config.yaml", *sorted(_ROOT.glob("recipes/models/*.yaml"))):
+    for path in (WORKFLOW / "config.yaml", *sorted(WORKFLOW.glob("recipes/models/*.yaml"))):
         if path.is_file():
             blocks |= parse_yaml(path.read_text(encoding="utf-8"), str(path)).get("models", {})
     return {name: block for name, block in blocks.items() if finished(block)}
