@@ -79,11 +79,12 @@ def test_jobs_see_the_packages_of_their_own_environment(base):
         file.write(POISON)
     path = os.pathsep.join([str(SHIM), str(base.bin), "/usr/bin", "/bin"])
     variables = {"PATH": path, "CONDA_SHIM_PYTHON": sys.executable}
-    options = ["--", "--use-conda", "--cores", "2", "--quiet", "all"]
-    base.run("paraloom", "run", *options, "clean", variables=variables)
+    options = ["--use-conda", "--cores", "2", "--quiet", "all"]
+    base.run("paraloom", "run", "--", "clean", *options, variables=variables)
     manifests = {path: path.stat().st_mtime for path in base.work.rglob("clean/**/manifest.json")}
     assert manifests
-    base.run("paraloom", "run", *options, "--forcerun", "clean", "--", "clean", variables=variables)
-    again = list(base.work.rglob("clean/**/manifest.json"))
-    assert sorted(again) == sorted(manifests)
-    assert all(path.stat().st_mtime > manifests[path] for path in again)
+    again = ["clean", "--forcerun", "clean", *options]
+    base.run("paraloom", "run", "--", *again, variables=variables)
+    found = list(base.work.rglob("clean/**/manifest.json"))
+    assert sorted(found) == sorted(manifests)
+    assert all(path.stat().st_mtime > manifests[path] for path in found)
