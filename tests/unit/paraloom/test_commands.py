@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from paraloom import run
-from paraloom.commands import BLOCKS, ENTRIES, GROUPS, main
+from paraloom.commands import BLOCKS, ENTRIES, GROUPS, Entry, main
 from paraloom.place import WORKFLOW, workflow_folder
 from workflow_scripts.core.version import version
 
@@ -187,12 +187,11 @@ def test_ctrl_c_ends_it_with_130(tmp_path, ctrl_c):
 
 def test_a_package_that_is_not_installed_is_told(monkeypatch, capsys):
     """As in the base install, which has not what all stages import."""
-    monkeypatch.setitem(sys.modules, "sklearn", None)
-    monkeypatch.delitem(sys.modules, "workflow_scripts.stages.judge.fit", raising=False)
+    monkeypatch.setitem(ENTRIES, "inspect", Entry("not_installed.module", "of a package"))
     with pytest.raises(SystemExit) as ended:
-        main(["judge", "fit", "--help"])
+        main(["inspect"])
     assert ended.value.code == 1
-    assert "judge fit needs the package sklearn" in capsys.readouterr().err
+    assert "inspect needs the package not_installed" in capsys.readouterr().err
 
 
 # --- the workflow ----------------------------------------------------------------------------
