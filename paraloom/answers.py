@@ -45,27 +45,39 @@ class _Answers(list[Item]):
     Attributes:
         text: what was asked for, as it was given.
         why: why there are fewer than asked for; None if there are as many.
+        unknown: words that the model can't read, so that no answer says what they say.
     """
 
-    def __init__(self, text: str, items: Iterable[Item] = (), why: str | None = None):
+    def __init__(
+        self,
+        text: str,
+        items: Iterable[Item] = (),
+        why: str | None = None,
+        unknown: Iterable[str] = (),
+    ):
         super().__init__(items)
         self.text = text
         self.why = why
+        self.unknown = list(unknown)
 
 
 class Paraphrases(_Answers[Paraphrase]):
-    """The paraphrases of one text, best first: a list with two more attributes.
+    """The paraphrases of one text, best first: a list with three more attributes.
 
     Attributes:
         text: what was asked for, as it was given.
         why: why there are fewer paraphrases than asked for; None if there are as many.
+        unknown: words of the text, or of the source that was given, that the model can't read: no
+            paraphrase says what they say.
     """
 
 
 class Translations(_Answers[Translation]):
-    """The translations of one text, best first: a list with two more attributes.
+    """The translations of one text, best first: a list with three more attributes.
 
     Attributes:
         text: what was asked for, as it was given.
-        why: why there are fewer translations than asked for; None if there are as many.
+        why: why there are fewer translations than asked for, or that the best one is the text as
+            it stands; else None.
+        unknown: words of the text that the model can't read: no translation says what they say.
     """

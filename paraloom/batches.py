@@ -5,15 +5,21 @@ from itertools import islice
 from threading import Lock
 from typing import TypeVar
 
-from paraloom.requests import ArgumentError, Request, asked, is_single
+from paraloom.requests import ArgumentError, Request, asked, is_single, refuse_table
+from workflow_scripts.core.text.normalisation import letters_and_digits, words
 from workflow_scripts.nmt.memory import return_freed_memory
 from workflow_scripts.stages.rewrite import requests as wishes
 from workflow_scripts.stages.rewrite.requests import MOST_CHARACTERS
-from workflow_scripts.stages.rewrite.requests import Paraphrase as Found
+from workflow_scripts.stages.rewrite.requests import Answer as Found
 from workflow_scripts.stages.rewrite.rewriter import Plan, Rewriter
 
 Answer = TypeVar("Answer")
 NEAR_DOUBLES = "copy: only the text itself was found, or what differs from it by function words"
+UNTRANSLATED = (
+    "untranslated: {} gives the text back as it stands; is it in another language, or a name?"
+)
+# Of the words of a text: with so many of them a translation is a copy, whatever else it has.
+_COPIED = 0.8
 # Characters that only blank: they count as a blank each.
 _BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85"
 
@@ -35,8 +41,10 @@ def answered(
         lock: held while a batch is answered.
 
     Raises:
-        ArgumentError: what is asked can't be.
+        ArgumentError: what is asked can't be. In a stream it comes behind the answers to the texts
+            before it, as an error of whoever gives the texts does.
     """
+    refuse_table("texts", texts)
     if is_single(texts):
         with lock:
             return answer([asked(texts, defaults)])[0]
@@ -55,11 +63,32 @@ def _stream(
     size: int,
     lock: Lock,
 ) -> Iterator[Answer]:
-    while batch := [asked(text, defaults) for text in islice(texts, size)]:
-        with lock:
-            answers = answer(batch)
-            return_freed_memory()
-        yield from answers
+    requests = _asked(texts, defaults)
+    fault: Exception | None = None
+    full = True
+    while full and fault is None:
+        batch: list[Request] = []
+        try:
+            batch.extend(islice(requests, size))
+        except Exception as error:
+            fault = error
+        full = len(batch) == size
+        if batch:
+            with lock:
+                answers = answer(batch)
+                return_freed_memory()
+            yield from answers
+    if fault is not None:
+        raise fault
+
+
+def _asked(texts: Iterator[str | Request], defaults: Request) -> Iterator[Request]:
+    for number, text in enumerate(texts):
+        try:
+            request = asked(text, defaults)
+        except ArgumentError as error:
+            raise ArgumentError(f"texts[{number}]: {error}") from error
+        yield request
 
 
 def fault_of(text: str) -> str | None:
@@ -81,10 +110,18 @@ def fault_of(text: str) -> str | None:
     return None
 
 
+def is_copy(text: str, translation: str) -> bool:
+    """Tell whether a translation is the text itself, or nearly all of it."""
+    if letters_and_digits(text) == letters_and_digits(translation):
+        return True
+    copied, of_text = set(words(translation)), words(text)
+    return sum(word in copied for word in of_text) >= _COPIED * len(of_text)
+
+
 def wished_of(
     engine: Rewriter, requests: Sequence[Request], samples: int, seed: int
-) -> Iterator[tuple[Request, list[Found], str | None]]:
-    """Yield each request with what a model gives for it, and why that is nothing.
+) -> Iterator[tuple[Request, Found]]:
+    """Yield each request with what a model gives for it.
 
     Args:
         engine: the model at work.
@@ -114,10 +151,9 @@ def wished_of(
     answers = iter(engine.answers(planned))
     for request, fault in zip(requests, faults, strict=True):
         if fault is not None:
-            yield request, [], fault
-            continue
-        answer = next(answers)
-        yield request, answer.paraphrases, answer.why
+            yield request, Found(wishes.Request(request.text), [], why=fault)
+        else:
+            yield request, next(answers)
 
 
 def why_fewer(found: int, wanted: int, why: str | None) -> str | None:

@@ -76,11 +76,14 @@ def column(name: str, values: Sequence[float] | None, length: int) -> Numbers | 
     """Return NLLs as a column of pairs, NaN where they are not finite.
 
     Raises:
-        ArgumentError: there is not one for each pair.
+        ArgumentError: there is not one for each pair, or they are no numbers.
     """
     if values is None:
         return None
-    if len(values) != length:
-        raise ArgumentError(f"{name} has {len(values)} numbers for {length} references")
-    numbers = np.asarray(values, np.float64)
+    try:
+        numbers = np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{name} must be a list of numbers ({error})") from error
+    if numbers.shape != (length,):
+        raise ArgumentError(f"{name} has {numbers.size} numbers for {length} references")
     return np.where(np.isfinite(numbers), numbers, np.nan)

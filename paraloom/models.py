@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.place import WORKFLOW
-from paraloom.requests import device_for
+from paraloom.requests import device_for, require_path
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.model_folder import model_files
@@ -79,6 +79,7 @@ def load(name: str | Path, device: str | None, precision: str) -> Loaded:
     Raises:
         InputError: there is no such model, or it can't be read; the message says how to get it.
     """
+    require_path("model", name)
     if isinstance(name, Path) or Path(name).is_dir() or os.sep in name:
         folder, block = Path(name), {}
         if not folder.is_dir():

@@ -11,12 +11,11 @@ import numpy as np
 
 from paraloom import models
 from paraloom.answers import Paraphrase, Paraphrases
-from paraloom.batches import NEAR_DOUBLES, answered, fault_of, why_fewer
+from paraloom.batches import NEAR_DOUBLES, UNTRANSLATED, answered, fault_of, is_copy, why_fewer
 from paraloom.judging import ready_judge
-from paraloom.requests import Request
+from paraloom.requests import ArgumentError, Request, require_seed, wishes_of_call
 from paraloom.search import Search
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.text.normalisation import letters_and_digits, words
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.stages.judge.judge import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Pairs
@@ -25,11 +24,8 @@ from workflow_scripts.stages.rewrite.rewriter import Plan, Rewriter, Settings
 from workflow_scripts.stages.select.near_doubles import content_key
 
 _USUAL = Search()
-# Of the words of a text: with so many of them a written source is a copy, whatever else it has.
-_COPIED = 0.8
-_UNTRANSLATED = (
-    "untranslated: {} gives the text back as it stands; give a text of its language, or a source"
-)
+# Before what is wrong with a source that was given.
+_SOURCE = "source: "
 
 
 @dataclass
@@ -48,7 +44,7 @@ class _Work:
     """A request at work.
 
     `text`: it, cleaned; `sources`: to go back from; `candidates`: by their texts; `whys`: what
-    stood in the way, the most telling first.
+    stood in the way, the most telling first; `unknown`: words that the first model can't read.
     """
 
     request: Request
@@ -56,6 +52,7 @@ class _Work:
     sources: list[str] = field(default_factory=list)
     candidates: dict[str, _Candidate] = field(default_factory=dict)
     whys: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
 
 
 class Paraphraser:
@@ -101,11 +98,14 @@ class Paraphraser:
         device: str | None = None,
         seed: int = 1,
     ):
+        if not isinstance(search, Search):
+            raise ArgumentError(f"search is {search!r:.40}, and must be a paraloom.Search")
         if there is None or back is None:
             default = models.default_models(language)
-            there, back = there or default[0], back or default[1]
+            there = default[0] if there is None else there
+            back = default[1] if back is None else back
         self.language = language
-        self._search, self._seed = search, seed
+        self._search, self._seed = search, require_seed(seed)
         self._there = models.load(there, device, precision)
         self._back = models.load(back, device, precision)
         _require_directions(language, self._there, self._back)
@@ -159,10 +159,10 @@ class Paraphraser:
             lists.
 
         Raises:
-            ArgumentError: an argument can't be, such as n = 0. In a stream it comes with the batch
-                that has it.
+            ArgumentError: an argument can't be, such as n = 0. In a stream it comes behind the
+                answers to the texts before it.
         """
-        defaults = Request("", None, n, keep, avoid)
+        defaults = wishes_of_call(n, keep, avoid)
         return answered(texts, defaults, self._answer, self._search.batch, self._lock)
 
     def _answer(self, requests: list[Request]) -> list[Paraphrases]:
@@ -179,15 +179,18 @@ class Paraphraser:
         planned: list[tuple[_Work, Plan]] = []
         for work in works:
             given = work.request.source
-            fault = fault_of(work.request.text) or (given is not None and fault_of(given))
+            fault, where = fault_of(work.request.text), ""
+            if fault is None and given is not None:
+                fault, where = fault_of(given), _SOURCE
             if fault:
-                work.whys.append(fault)
+                work.whys.append(f"{where}{fault}")
                 continue
             work.text = wishes.clean(work.request.text)
             if given is not None:
                 work.sources = [wishes.clean(given)]
                 continue
             plan = self._writer.plan(self._wish(work.text))
+            work.unknown = plan.unknown
             if plan.why:
                 work.whys.append(plan.why)
             else:
@@ -195,10 +198,10 @@ class Paraphraser:
         answers = self._writer.answers([plan for _, plan in planned])
         for (work, _), answer in zip(planned, answers, strict=True):
             written = [each.text for each in answer.paraphrases]
-            work.sources = [text for text in written if not _is_copy(work.text, text)]
+            work.sources = [text for text in written if not is_copy(work.text, text)]
             work.sources = work.sources[: self._search.sources]
             if not work.sources:
-                work.whys.append(answer.why or _UNTRANSLATED.format(self._there.name))
+                work.whys.append(answer.why or UNTRANSLATED.format(self._there.name))
 
     def _wish(self, text: str) -> wishes.Request:
         if self._search.sampled:
@@ -223,8 +226,11 @@ class Paraphraser:
                 except wishes.RequestError as error:
                     work.whys.append(f"refused: {error}")
                     break
+                given = work.request.source is not None
+                if given:
+                    work.unknown = plan.unknown
                 if plan.why:
-                    work.whys.append(plan.why)
+                    work.whys.append(f"{_SOURCE if given else ''}{plan.why}")
                 else:
                     planned.append((work, source, plan))
         answers = self._finder.answers([plan for _, _, plan in planned])
@@ -284,15 +290,7 @@ class Paraphraser:
             for each in list(different.values())[:wanted]
         ]
         why = why_fewer(len(best), wanted, next(iter(work.whys), NEAR_DOUBLES))
-        return Paraphrases(work.request.text, best, why)
-
-
-def _is_copy(text: str, source: str) -> bool:
-    """Tell whether a written source is the text itself, or nearly all of it."""
-    if letters_and_digits(text) == letters_and_digits(source):
-        return True
-    copied, of_text = set(words(source)), words(text)
-    return sum(word in copied for word in of_text) >= _COPIED * len(of_text)
+        return Paraphrases(work.request.text, best, why, work.unknown)
 
 
 def _require_directions(language: str, there: models.Loaded, back: models.Loaded) -> None:

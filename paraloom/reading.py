@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from paraloom.requests import ArgumentError, require_count
+from paraloom.requests import ArgumentError, require_count, require_path
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.plan.run.run_folders import run_folder
@@ -65,18 +65,24 @@ def read(
         The frame, or the iterator of frames.
 
     Raises:
-        ArgumentError: there is no such column, or `batches` is below 1.
+        ArgumentError: there is no such column, or an argument can't be.
         InputError: there is no such corpus, or it can't be read.
     """
-    wanted = list(COLUMNS if columns is None else columns)
+    if columns is None:
+        columns = COLUMNS
+    if isinstance(columns, str) or not isinstance(columns, Sequence) or not columns:
+        raise ArgumentError(f"columns is {columns!r:.40}, and must be a list such as ['text']")
+    wanted = list(columns)
     for name in wanted:
         if name not in COLUMNS:
             raise ArgumentError(
-                f"columns: there is no column {name!r}{suggestion(name, list(COLUMNS))}"
+                f"columns: there is no column {name!r:.40}{suggestion(str(name), list(COLUMNS))}"
             )
     if batches is not None:
-        require_count("batches", batches)
-    path = corpus_file(Path(run), system)
+        batches = require_count("batches", batches, most=None)
+    if system is not None and not isinstance(system, str):
+        raise ArgumentError(f"system is {system!r:.40}, and must be a name")
+    path = corpus_file(require_path("run", run), system)
     frames = _frames(path, wanted, batches or 1 << 16)
     if batches is not None:
         return frames
@@ -93,14 +99,14 @@ def corpus_file(run: Path, system: str | None = None) -> Path:
         system: which one, where there are several.
 
     Raises:
-        InputError: there is none, or several and none is chosen.
+        InputError: there is none, or several and none is chosen, or only another one.
     """
     if run.is_file():
-        return run
+        return _only(run, system)
     folder = run_folder(run)
     for place in (folder / "release", folder):
         if (place / FILE).is_file():
-            return place / FILE
+            return _only(place / FILE, system)
         systems = sorted(path.parent.name for path in place.glob(f"*/{FILE}"))
         if not systems:
             continue
@@ -115,6 +121,19 @@ def corpus_file(run: Path, system: str | None = None) -> Path:
     )
 
 
+def _only(path: Path, system: str | None) -> Path:
+    """Return the file of one system, whose folder has its name.
+
+    Raises:
+        InputError: another system is asked for.
+    """
+    if system not in (None, path.absolute().parent.name):
+        raise InputError(
+            f"{path} is of one system, and its folder is not called {system!r}; leave system out"
+        )
+    return path
+
+
 def _frames(path: Path, columns: list[str], references: int) -> "Iterator[pd.DataFrame]":
     """Yield the frames of a file, each of so many references; one without rows if it has none."""
     import pyarrow as pa
@@ -124,12 +143,19 @@ def _frames(path: Path, columns: list[str], references: int) -> "Iterator[pd.Dat
         with pq.ParquetFile(path) as file:
             if missing := {*_OF_REFERENCE, "paraphrases"} - {*file.schema_arrow.names}:
                 raise InputError(f"{path} is no released corpus: it lacks {', '.join(missing)}")
+            kind = file.schema_arrow.field("paraphrases").type
+            element = kind.value_type if pa.types.is_list(kind) else kind
+            known = {field.name for field in element} if pa.types.is_struct(element) else set()
+            if missing := set(_OF_PARAPHRASE).intersection(columns) - known:
+                raise InputError(
+                    f"{path} is no released corpus: its paraphrases lack {', '.join(missing)}"
+                )
             needed = [*(name for name in _OF_REFERENCE if name in columns), "paraphrases"]
             if not file.metadata.num_rows:
                 yield _frame(pa.RecordBatch.from_pylist([], file.schema_arrow), columns)
             for batch in file.iter_batches(references, columns=needed):
                 yield _frame(batch, columns)
-    except (OSError, pa.ArrowInvalid) as error:
+    except (OSError, pa.ArrowException) as error:
         raise InputError(f"{path} can't be read as Parquet ({error}); get it again") from error
 
 

@@ -8,13 +8,21 @@ from typing import overload
 from paraloom.answers import Paraphrase, Paraphrases
 from paraloom.batches import NEAR_DOUBLES, answered, why_fewer, wished_of
 from paraloom.judging import ready_judge
-from paraloom.requests import Request, device_for, require_count, require_samples
+from paraloom.requests import (
+    Request,
+    device_for,
+    require_count,
+    require_path,
+    require_samples,
+    require_seed,
+    wishes_of_call,
+)
 from workflow_scripts.core.cli import CommandParser
 from workflow_scripts.plan.run.run_folders import run_folder
 from workflow_scripts.stages.judge.judge import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.rewrite.opening import add_options, open_rewriter
-from workflow_scripts.stages.rewrite.requests import Paraphrase as Found
+from workflow_scripts.stages.rewrite.requests import Answer as Found
 from workflow_scripts.stages.select.near_doubles import content_key
 
 
@@ -50,8 +58,9 @@ class Rewriter:
         device: str | None = None,
         seed: int = 1,
     ):
-        require_count("beam", beam)
-        path = Path(folder)
+        beam = require_count("beam", beam)
+        self._seed = require_seed(seed)
+        path = require_path("folder", folder)
         is_run = (run_folder(path) / "config.yaml").is_file() or not path.is_dir()
         parser = CommandParser()
         add_options(parser)
@@ -61,7 +70,6 @@ class Rewriter:
         self._engine = open_rewriter(arguments)
         self.language = self._engine.language
         self._judge = ready_judge(judge, self.language or "", device=device)
-        self._seed = seed
         self._lock = Lock()
 
     # A text is an iterable of texts, too: the first signature counts.
@@ -106,45 +114,44 @@ class Rewriter:
         Raises:
             ArgumentError: an argument can't be.
         """
-        require_samples(samples, keep)
+        defaults = wishes_of_call(n, keep, avoid)
+        drawn = require_samples(samples, keep)
 
         def answer(requests: list[Request]) -> list[Paraphrases]:
-            given = list(wished_of(self._engine, requests, samples or 0, self._seed))
+            given = list(wished_of(self._engine, requests, drawn, self._seed))
             judged = iter(self._probabilities(given))
             return [
-                self._best(request, [(each, next(judged)) for each in found], request.n or n, why)
-                for request, found, why in given
+                self._best(request, found, [next(judged) for _ in found.paraphrases])
+                for request, found in given
             ]
 
-        defaults = Request("", None, n, keep, avoid)
         settings = self._engine.settings
-        size = max(1, settings.batch_rows // max(settings.beam_size, samples or 1))
+        size = max(1, settings.batch_rows // max(settings.beam_size, drawn))
         return answered(texts, defaults, answer, size, self._lock)
 
-    def _probabilities(
-        self, given: Sequence[tuple[Request, list[Found], str | None]]
-    ) -> list[float] | list[None]:
-        both = [(request.text, each.text) for request, found, _ in given for each in found]
+    def _probabilities(self, given: Sequence[tuple[Request, Found]]) -> list[float] | list[None]:
+        both = [(request.text, each.text) for request, found in given for each in found.paraphrases]
         if self._judge is None or not both:
             return [None] * len(both)
-        texts, found = zip(*both, strict=True)
-        return self._judge.probabilities(Pairs(texts, found))
+        texts, paraphrases = zip(*both, strict=True)
+        return self._judge.probabilities(Pairs(texts, paraphrases))
 
     def _best(
-        self,
-        request: Request,
-        found: list[tuple[Found, float | None]],
-        wanted: int,
-        why: str | None,
+        self, request: Request, found: Found, probabilities: list[float | None]
     ) -> Paraphrases:
         """Return the best texts, of which no two are near doubles."""
+        wanted = request.n or 0
         language = self.language or ""
         own = content_key(request.text, language)
-        found.sort(key=lambda each: (-(each[1] or 0), each[0].score, each[0].text))
+        ranked = sorted(
+            zip(found.paraphrases, probabilities, strict=True),
+            key=lambda each: (-(each[1] or 0), each[0].score, each[0].text),
+        )
         different: dict[tuple[str, ...], Paraphrase] = {}
-        for each, probability in found:
+        for each, probability in ranked:
             key = content_key(each.text, language)
             if key != own or self._engine.settings.copies:
                 different.setdefault(key, Paraphrase(each.text, probability, each.score, None))
         best = list(different.values())[:wanted]
-        return Paraphrases(request.text, best, why_fewer(len(best), wanted, why or NEAR_DOUBLES))
+        why = why_fewer(len(best), wanted, found.why or NEAR_DOUBLES)
+        return Paraphrases(request.text, best, why, found.unknown)

@@ -1,15 +1,17 @@
 """Scores of given pairs: of translations by a model, of paraphrases by the judge."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set, Sized
 from pathlib import Path
+from typing import Any
 
 from paraloom import models
 from paraloom.judging import column, ready_judge
-from paraloom.requests import ArgumentError
+from paraloom.requests import ArgumentError, refuse_table
 from workflow_scripts.nmt import scoring
 from workflow_scripts.stages.judge.judge import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.rewrite.requests import clean
+from workflow_scripts.stages.rewrite.spellings import plain
 
 
 def score(
@@ -81,27 +83,30 @@ def judge(
     ready = ready_judge(judge, language, None if encoder is None else Path(encoder), device)
     if ready is None:
         raise ArgumentError(f"no judge for the language '{language}' ships; name one of your own")
-    for name, texts in (("references", references), ("paraphrases", paraphrases)):
+    left, right = list(map(clean, references)), list(map(clean, paraphrases))
+    for name, texts in (("references", left), ("paraphrases", right)):
         for place, text in enumerate(texts):
-            if not text.strip():
+            if not plain(text).strip():
                 raise ArgumentError(f"{name}[{place}] is empty; a pair needs both texts")
     pairs = Pairs(
-        list(map(clean, references)),
-        list(map(clean, paraphrases)),
+        left,
+        right,
         forward_nll=column("forward_nll", forward_nll, len(references)),
         backward_nll=column("backward_nll", backward_nll, len(references)),
     )
     return ready.probabilities(pairs)
 
 
-def _require_pairs(**lists: Sequence[str]) -> None:
+def _require_pairs(**lists: Any) -> None:
     """Refuse two lists that are no texts, or that differ in length.
 
     Raises:
         ArgumentError: so it is.
     """
     for name, texts in lists.items():
-        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        refuse_table(name, texts)
+        is_list = isinstance(texts, Sized) and not isinstance(texts, str | Set)
+        if not is_list or not all(isinstance(text, str) for text in texts):
             raise ArgumentError(f"{name} must be a list of texts (str)")
     (first, left), (second, right) = lists.items()
     if len(left) != len(right):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields
 
-from paraloom.requests import ArgumentError, require_count
+from paraloom.requests import MOST_COUNTED, ArgumentError, require_count
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,16 @@ class Search:
         """Refuse what can't be.
 
         Raises:
-            ArgumentError: a number is below 1, or the beam too small for the sources.
+            ArgumentError: a number is below 1, or above 1,000 (but `batch_rows`), or the beam too
+                small for the sources.
         """
         for field in fields(self):
             if field.type is int:
-                require_count(field.name, getattr(self, field.name))
+                most = None if field.name == "batch_rows" else MOST_COUNTED
+                number = require_count(field.name, getattr(self, field.name), most)
+                object.__setattr__(self, field.name, number)
+        if not isinstance(self.sampled, bool):
+            raise ArgumentError(f"sampled is {self.sampled!r:.40}, and must be True or False")
         if not self.sampled and self.sources > self.source_beam:
             raise ArgumentError(
                 f"sources is {self.sources}, but source_beam holds {self.source_beam} of them; "

@@ -7,8 +7,8 @@ from typing import overload
 
 from paraloom import models
 from paraloom.answers import Translation, Translations
-from paraloom.batches import answered, why_fewer, wished_of
-from paraloom.requests import Request, require_count, require_samples
+from paraloom.batches import UNTRANSLATED, answered, is_copy, why_fewer, wished_of
+from paraloom.requests import Request, require_count, require_samples, require_seed, wishes_of_call
 from workflow_scripts.stages.rewrite.rewriter import Rewriter, Settings
 
 _BATCH_ROWS = 384
@@ -40,7 +40,7 @@ class Translator:
     ):
         self._loaded = models.load(model, device, precision)
         self.licence, self.languages = self._loaded.licence, self._loaded.languages
-        self._seed = seed
+        self._seed = require_seed(seed)
         self._lock = Lock()
 
     # A text is an iterable of texts, too: the first signature counts.
@@ -90,21 +90,23 @@ class Translator:
         Raises:
             ArgumentError: an argument can't be.
         """
-        require_count("beam", beam)
-        require_samples(samples, keep)
+        defaults = wishes_of_call(n, keep, avoid)
+        drawn = require_samples(samples, keep)
         loaded = self._loaded
-        beam = max(beam, n)
+        beam = max(require_count("beam", beam), defaults.n or 0)
         settings = Settings(beam, batch_rows=max(beam, _BATCH_ROWS), copies=True)
         engine = Rewriter(loaded.model, loaded.source, loaded.target, None, settings)
 
         def answer(requests: list[Request]) -> list[Translations]:
             answers = []
-            for request, found, why in wished_of(engine, requests, samples or 0, self._seed):
-                wanted = request.n or n
-                best = [Translation(each.text, each.score) for each in found[:wanted]]
-                answers.append(Translations(request.text, best, why_fewer(len(best), wanted, why)))
+            for request, found in wished_of(engine, requests, drawn, self._seed):
+                wanted = request.n or 0
+                best = [Translation(each.text, each.score) for each in found.paraphrases[:wanted]]
+                why = why_fewer(len(best), wanted, found.why)
+                if best and is_copy(found.request.text, best[0].text):
+                    why = UNTRANSLATED.format(loaded.name)
+                answers.append(Translations(request.text, best, why, found.unknown))
             return answers
 
-        defaults = Request("", None, n, keep, avoid)
-        size = max(1, settings.batch_rows // max(beam, samples or 1))
+        size = max(1, settings.batch_rows // max(beam, drawn))
         return answered(texts, defaults, answer, size, self._lock)

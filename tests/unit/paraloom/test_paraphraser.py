@@ -71,7 +71,15 @@ def test_what_can_not_be_paraphrased_says_why(paraphraser, text, why):
 
 def test_a_source_with_a_control_character_says_why(paraphraser):
     found = paraphraser(Request(TEXT, source="a\0"))
-    assert found == [] and found.why.startswith("control")
+    assert found == [] and found.why.startswith("source: control")
+    found = paraphraser(Request(TEXT, source="你好，世界。"))
+    assert found == [] and found.why.startswith("source: unreadable")
+
+
+def test_words_that_no_model_reads_are_told(paraphraser):
+    found = paraphraser("Please send 500 mg to Dr. 王 by Friday.", n=1)
+    assert (len(found), found.why, found.unknown) == (1, None, ["王"])
+    assert paraphraser(Request(TEXT, source="Dr. 王 está aqui."), n=1).unknown == ["王"]
 
 
 @pytest.mark.parametrize(
@@ -103,6 +111,17 @@ def test_no_paraphrase_at_all_can_not_be_asked_for(paraphraser):
         paraphraser(TEXT, n=0)
     with pytest.raises(ValueError, match="n is 0"):
         paraphraser([TEXT], n=0)
+    with pytest.raises(ArgumentError, match="n is None"):
+        paraphraser(TEXT, n=None)
+
+
+def test_what_is_no_search_no_seed_or_no_model_is_refused():
+    with pytest.raises(ArgumentError, match=r"search is None, and must be a paraloom\.Search"):
+        paraloom.Paraphraser("en", search=None)
+    with pytest.raises(ArgumentError, match="seed is 'x'"):
+        paraloom.Paraphraser("en", seed="x")
+    with pytest.raises(InputError, match="model is ''"):
+        paraloom.Paraphraser("en", there="")
 
 
 def test_each_is_scored_against_the_source_that_gave_it(exact):

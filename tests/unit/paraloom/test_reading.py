@@ -94,6 +94,9 @@ def test_what_is_no_corpus_is_told(tmp_path):
     pq.write_table(pa.table({"id": ["a"]}), other)
     with pytest.raises(InputError, match="is no released corpus: it lacks"):
         paraloom.read(other)
+    pq.write_table(pa.table({"id": ["a"], "reference": ["A"], "paraphrases": ["B"]}), other)
+    with pytest.raises(InputError, match="its paraphrases lack"):
+        paraloom.read(other)
     other.write_bytes(b"no Parquet")
     with pytest.raises(InputError, match="can't be read as Parquet"):
         paraloom.read(other)
@@ -105,3 +108,18 @@ def test_wrong_arguments_are_refused(tmp_path):
         paraloom.read(path, columns=["txt"])
     with pytest.raises(ArgumentError, match="batches is 0"):
         paraloom.read(path, batches=0)
+    for columns in ([], 5, "text"):
+        with pytest.raises(ArgumentError, match=r"columns is .*, and must be a list"):
+            paraloom.read(path, columns=columns)
+    with pytest.raises(ArgumentError, match="run is None, and must be a name or a path"):
+        paraloom.read(None)
+    with pytest.raises(ArgumentError, match="system is 5"):
+        paraloom.read(path, 5)
+
+
+def test_what_has_one_system_has_no_other(tmp_path):
+    path = write(tmp_path / "mine")
+    for run in (path, path.parent):
+        assert len(paraloom.read(run, "mine")) == len(paraloom.read(run)) == 4
+        with pytest.raises(InputError, match="its folder is not called 'nonsense'"):
+            paraloom.read(run, "nonsense")

@@ -1,7 +1,9 @@
+import numpy as np
 import pytest
 
 from paraloom import ArgumentError, InputError, Request, Search
-from paraloom.requests import MOST_WORDS, asked
+from paraloom.models import load
+from paraloom.requests import MOST_WORDS, asked, require_seed, wishes_of_call
 
 DEFAULTS = Request("", None, 5, ["tea"], ["cup"])
 
@@ -27,12 +29,39 @@ def test_a_requests_own_wishes_come_first():
         ({"keep": "tea"}, r"keep must be a list of words, such as \['favor'\]"),
         ({"avoid": ["tea", ""]}, "avoid: '' is no word"),
         ({"avoid": [3]}, "avoid: 3 is no word"),
+        ({"n": 1001}, "n is 1001, and can be 1,000 at most"),
+        ({"keep": ["x" * 101]}, "keep has a word of more than 100 letters; shorten it"),
+        ({"avoid": ["!" * 5000]}, r"avoid: '!{39} is no word"),
+        ({"avoid": ["\ud800a"]}, "avoid: .* has half of a surrogate pair; take it out"),
         ({"keep": ["a"] * (MOST_WORDS + 1)}, f"keep has {MOST_WORDS + 1} words"),
     ],
 )
 def test_what_can_not_be_is_refused(fields, message):
     with pytest.raises(ArgumentError, match=message):
         Request(**{"text": "A text.", **fields})
+
+
+def test_a_number_of_numpy_is_a_number():
+    assert type(Request("A text.", n=np.int64(2)).n) is int
+    assert Search(beam=np.int32(4)).beam == 4
+
+
+@pytest.mark.parametrize("source", ["", " \n"])
+def test_an_empty_source_is_none(source):
+    assert Request("A text.", source=source) == Request("A text.")
+
+
+@pytest.mark.parametrize("n", [None, "x", 0, 10**6])
+def test_a_call_must_say_a_number(n):
+    with pytest.raises(ArgumentError, match="n is"):
+        wishes_of_call(n, (), ())
+    assert wishes_of_call(2, ["tea"], ()).keep == ("tea",)
+
+
+@pytest.mark.parametrize("value", [None, 3, ""])
+def test_what_names_no_model_is_refused(value):
+    with pytest.raises(ArgumentError, match=r"model is .*, and must be a name or a path"):
+        load(value, None, "fp32")
 
 
 def test_an_error_of_an_argument_is_also_a_value_error():
@@ -52,5 +81,15 @@ def test_a_search_is_bounded():
         Search(beam=0)
     with pytest.raises(ArgumentError, match="source_beam holds 2"):
         Search(sources=3, source_beam=2)
+    with pytest.raises(ArgumentError, match="beam is 100000, and can be 1,000 at most"):
+        Search(beam=100_000)
+    with pytest.raises(ArgumentError, match="sampled is 'no', and must be True or False"):
+        Search(sampled="no")
     assert Search(sources=3, source_beam=2, sampled=True).batch == 32
     assert Search(batch_rows=1).batch == 1
+
+
+def test_a_seed_is_a_whole_number():
+    assert require_seed(np.int64(-1)) == -1
+    with pytest.raises(ArgumentError, match="seed is 'x', and must be a whole number"):
+        require_seed("x")

@@ -34,6 +34,13 @@ def test_samples_are_drawn_by_the_seed(rewriter):
     assert drawn and drawn == rewriter(TEXT, n=4, samples=4)
     with pytest.raises(ArgumentError, match="samples can't have words to keep"):
         rewriter(TEXT, samples=2, keep=["two"])
+    with pytest.raises(ArgumentError, match="n is None"):
+        rewriter(TEXT, n=None)
+
+
+def test_what_the_model_does_not_know_is_told(rewriter):
+    assert rewriter(f"{TEXT} 王").unknown == ["王"]
+    assert rewriter(TEXT).unknown == []
 
 
 def test_more_than_the_beam_holds_says_why(rewriter):
@@ -46,3 +53,8 @@ def test_more_than_the_beam_holds_says_why(rewriter):
 def test_a_run_that_is_not_there_is_told(tmp_path):
     with pytest.raises(InputError, match="no run there"):
         paraloom.Rewriter(tmp_path / "nothing")
+
+
+def test_a_folder_of_a_model_has_no_names(small_model):
+    with pytest.raises(InputError, match=r"name \(--rewriter, name=\) goes with a run"):
+        paraloom.Rewriter(small_model, name="foo")

@@ -1,5 +1,6 @@
 import math
 
+import pandas as pd
 import pytest
 
 import paraloom
@@ -29,6 +30,20 @@ def test_lists_of_different_lengths_are_refused():
         paraloom.judge("a", ["b"])
     with pytest.raises(ArgumentError, match="forward_nll has 1 numbers for 2 references"):
         paraloom.judge(REFERENCES, REFERENCES, forward_nll=[1.0])
+    with pytest.raises(ArgumentError, match="forward_nll must be a list of numbers"):
+        paraloom.judge(["a"], ["b"], forward_nll=["c"])
+
+
+@pytest.mark.parametrize("texts", [iter(["a"]), {"a"}, 3])
+def test_what_is_no_list_is_refused(texts):
+    with pytest.raises(ArgumentError, match="sources must be a list of texts"):
+        paraloom.score(texts, ["b"], "student_en_pt")
+
+
+def test_a_table_is_refused():
+    table = pd.DataFrame({"text": ["a"]})
+    with pytest.raises(ArgumentError, match="sources is a table"):
+        paraloom.score(table, table, "student_en_pt")
 
 
 @pytest.mark.slow
@@ -46,5 +61,6 @@ def test_a_judge_that_is_not_there_is_told(tmp_path):
         paraloom.judge(REFERENCES, REFERENCES, language="pt")
     with pytest.raises(InputError, match="can't be read"):
         paraloom.judge(REFERENCES, REFERENCES, judge=tmp_path / "nothing")
-    with pytest.raises(ArgumentError, match=r"paraphrases\[1\] is empty"):
-        paraloom.judge(REFERENCES, ["a", " "])
+    for empty in (" ", "\0", "\u200b"):
+        with pytest.raises(ArgumentError, match=r"paraphrases\[1\] is empty"):
+            paraloom.judge(REFERENCES, ["a", empty])

@@ -44,6 +44,8 @@ def test_samples_are_drawn_by_seed_and_text(translator):
     ("options", "message"),
     [
         ({"n": 0}, "n is 0"),
+        ({"n": None}, "n is None"),
+        ({"n": "x"}, "n is 'x'"),
         ({"beam": 0}, "beam is 0"),
         ({"samples": 0}, "samples is 0"),
         ({"samples": 2, "keep": ["gato"]}, "samples can't have words to keep"),
@@ -52,6 +54,16 @@ def test_samples_are_drawn_by_seed_and_text(translator):
 def test_what_can_not_be_is_refused(translator, options, message):
     with pytest.raises(ArgumentError, match=message):
         translator.translate("The cat sleeps.", **options)
+
+
+def test_what_the_model_does_not_know_is_told(translator):
+    found = translator.translate("Please send 500 mg to Dr. 王 by Friday.")
+    assert (len(found), found.why, found.unknown) == (1, None, ["王"])
+
+
+def test_a_text_of_the_other_language_is_told(translator):
+    (same,) = found = translator.translate("O gato dorme no sofá.")
+    assert same.text and found.why.startswith("untranslated: student_en_pt gives the text back")
 
 
 def test_languages_and_licence_are_told(translator):

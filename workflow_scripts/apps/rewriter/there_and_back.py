@@ -15,7 +15,15 @@ from workflow_scripts.stages.rewrite.requests import (
 from workflow_scripts.stages.rewrite.rewriter import Settings, difference
 
 # Keys of a request that a trained rewriter alone knows.
-_OF_REWRITERS = ("avoid_forms", "avoid_pieces", "use_forms", "template", "samples", "system")
+_OF_REWRITERS = (
+    "avoid_forms",
+    "avoid_pieces",
+    "use_forms",
+    "template",
+    "samples",
+    "system",
+    "seed",
+)
 
 
 @dataclass(frozen=True)
@@ -63,7 +71,7 @@ class ThereAndBack:
             RequestError: it asks for what a trained rewriter alone can do, or for what can't be.
         """
         for name in _OF_REWRITERS:
-            if getattr(request, name):
+            if getattr(request, name) != getattr(Request, name):
                 raise RequestError(f"'{name}' is for trained rewriters; leave it out")
         try:
             words = paraloom.Request(
@@ -91,4 +99,5 @@ def _answer(request: Request, found: paraloom.Paraphrases) -> Answer:
         )
         for each in found
     ]
-    return Answer(request, paraphrases, list(request.avoid), list(request.use), why=found.why)
+    avoided, used = list(request.avoid), list(request.use)
+    return Answer(request, paraphrases, avoided, used, found.unknown, found.why)

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.seeding import fraction
-from workflow_scripts.plan.catalogues.written_sources import SOURCES, written_corpora
+from workflow_scripts.plan.catalogues.written_sources import SOURCES, TEXT, written_corpora
 from workflow_scripts.plan.run.run_folders import link_name, read_config
 from workflow_scripts.stages.corpus.report import written
 
@@ -83,6 +83,7 @@ def show(run: Path, examples: int, seed: int) -> str:
 def _written(run: Path, corpus: str) -> str:
     """Return what is to be known of a corpus whose sources a model wrote."""
     folders = [
+        run / link_name("corpus", f"{corpus}{TEXT}"),
         run / link_name("corpus", corpus),
         run / link_name("generate", f"{corpus}{SOURCES}"),
     ]

@@ -6,7 +6,7 @@ How pairs find their shards, and what becomes of bad lines: docs/architecture.md
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,7 @@ def import_corpus(
     folder: Path,
     advice: str = _ADVICE,
     extra: dict[str, Any] | None = None,
+    earlier: Mapping[str, int] | None = None,
 ) -> None:
     """Write a corpus' shards, its list of rejected lines, and the record of each file.
 
@@ -84,6 +85,7 @@ def import_corpus(
         folder: of the unit.
         advice: what to do if no row is a pair.
         extra: more counts for the record of the rejected lines, complete once all rows are read.
+        earlier: what was left out before these rows, by reason; it is told if no row is a pair.
 
     Raises:
         InputError: the corpus has no pair.
@@ -101,6 +103,7 @@ def import_corpus(
                     rejected[read.reason] += 1
                     write(rejected_line(read))
             if not pairs:
+                rejected.update(earlier or {})
                 why = ", ".join(f"{count} {reason}" for reason, count in rejected.items())
                 raise InputError(
                     f"corpora.{name}: no pair in it ({why or 'the files are empty'}); {advice}"

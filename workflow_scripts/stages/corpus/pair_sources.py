@@ -10,7 +10,7 @@ from typing import Any
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
-from workflow_scripts.core.files.manifest import shard_paths
+from workflow_scripts.core.files.manifest import read_record, shard_paths
 from workflow_scripts.core.files.rows import WrittenRow
 from workflow_scripts.core.files.shard_frame import Input
 from workflow_scripts.stages.corpus.importer import import_corpus
@@ -66,7 +66,11 @@ def pair_sources(config: dict[str, Any], sources: Path, shards: int, output: Pat
     Raises:
         InputError: a shard is damaged, or no pair is left.
     """
-    rows = Input(shard_paths(sources, shards), WrittenRow).rows().items
+    paths = shard_paths(sources, shards)
+    earlier: Counter[str] = Counter()
+    for path in paths:
+        earlier.update(read_record(path)["rejected"])
+    rows = Input(paths, WrittenRow).rows().items
     counts = Counter({"written": 0, "left_out": 0})
     import_corpus(
         config["name"],
@@ -75,6 +79,7 @@ def pair_sources(config: dict[str, Any], sources: Path, shards: int, output: Pat
         output,
         _ADVICE,
         counts,
+        earlier,
     )
 
 

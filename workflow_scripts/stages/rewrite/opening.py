@@ -29,6 +29,8 @@ from workflow_scripts.stages.subword.segmenter import Segmenter, segmenter_path
 
 # What the stage says of a rewriter, beside its model.
 CARD = "rewriter.json"
+# How the command and the library are told which rewriter of a run.
+_NAME = "(--rewriter, name=)"
 
 
 def add_options(parser: argparse.ArgumentParser, required: bool = True) -> None:
@@ -64,11 +66,11 @@ def open_rewriter(arguments: argparse.Namespace) -> Rewriter:
         config = read_config(run)
         folder = _folder_in(run, config, arguments.rewriter)
     elif arguments.rewriter:
-        raise InputError("--rewriter names one of a run; with --model leave it out")
+        raise InputError(f"a rewriter's name {_NAME} goes with a run; leave it out")
     elif arguments.idf:
         raise InputError("--idf goes with --run, whose systems need it; leave it out")
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; let the run finish, or name another --model")
+        raise InputError(f"{folder}: no such folder; let the run finish, or name another one")
     if (folder / "model.json").is_file():
         verify(folder / "model")
     card = read_card(folder)
@@ -133,12 +135,12 @@ def _folder_in(run: Path, config: Config, name: str | None) -> Path:
     if not names:
         raise InputError(
             f"{run} has no rewriter: name one in run.rewriters of its configuration and run it "
-            "again, or give the folder of a model with --model"
+            "again, or name the folder of a model"
         )
     if name is None and len(names) > 1:
-        raise InputError(f"{run} has several rewriters; choose with --rewriter: {', '.join(names)}")
+        raise InputError(f"{run} has several rewriters; choose one {_NAME}: {', '.join(names)}")
     if name is not None and name not in names:
-        raise InputError(f"--rewriter {name}: {run} has none of this name{suggestion(name, names)}")
+        raise InputError(f"{run} has no rewriter '{name}'{suggestion(name, names, 'ones')}")
     return run / link_name("rewrite", name or names[0])
 
 

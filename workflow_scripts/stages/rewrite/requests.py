@@ -13,8 +13,8 @@ from workflow_scripts.stages.rewrite.spellings import at_start, plain
 MOST_CHARACTERS = 2000
 MOST_WORDS = 20
 MOST_RESULTS = 20
-_LONGEST = 100  # characters of a word
-_WORD = {"type": "string", "minLength": 1, "maxLength": _LONGEST}
+LONGEST = 100  # characters of a word
+_WORD = {"type": "string", "minLength": 1, "maxLength": LONGEST}
 
 # What the JSON of a request may be; the OpenAPI document of the service shows it, too.
 SCHEMA: dict[str, Any] = {
@@ -233,8 +233,8 @@ def request_of(value: Any) -> Request:
         if not all(any(map(str.isalnum, at_start(word)[1])) for word in values[key]):
             raise RequestError(f"'{key}' has a word without a letter or digit; take it out")
         # One sign may stand for eighteen letters.
-        if any(len(plain(word)) > _LONGEST for word in values[key]):
-            raise RequestError(f"'{key}' has a word of more than {_LONGEST} letters; shorten it")
+        if any(len(plain(word)) > LONGEST for word in values[key]):
+            raise RequestError(f"'{key}' has a word of more than {LONGEST} letters; shorten it")
     return Request(**values)
 
 

@@ -51,6 +51,8 @@ from workflow_scripts.stages.rewrite.syntax_templates import checked, labels_of,
 MOST_SEARCHES = 48
 # Sequences of pieces that one search may have to avoid.
 MOST_AVOIDED = 20_000
+# Letters of the wanted words that a reason repeats.
+_MOST_TOLD = 200
 
 
 @dataclass(frozen=True)
@@ -511,6 +513,8 @@ def _parts(text: str) -> list[str]:
 def _why(lost: Counter[str], plan: Plan) -> str:
     """Return why a search gave nothing that could be returned: the commonest reason."""
     needed = ", ".join(sorted({word for search in plan.searches for word in search.needed}))
+    if len(needed) > _MOST_TOLD:
+        needed = f"{needed[:_MOST_TOLD]}..."
     reasons = {
         "unmet": f"unmet: no sentence with {needed} was found within the longest length",
         "unfinished": "unfinished: no sentence came to its end within the longest length",

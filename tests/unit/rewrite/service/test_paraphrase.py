@@ -96,7 +96,7 @@ def test_an_error_names_the_line_after_the_answers_before_it(call, capsys):
         (("--avoid", "!"), "command line: 'avoid' has a word without"),
         (("--beam-size", "0"), "must be above zero"),
         (("--threads", "0"), "--threads must be above zero"),
-        (("--rewriter", "a"), "--rewriter names one of a run"),
+        (("--rewriter", "a"), r"name \(--rewriter, name=\) goes with a run"),
         (("--idf", "x"), "--idf goes with --run"),
     ],
 )
@@ -151,7 +151,7 @@ def test_a_run_has_its_rewriters(call, made_run):
     where = ("--run", str(made_run))
     assert call(SENTENCES, "--rewriter", "plain", "--to", "text", where=where).out
     for options, message in [
-        ((), "has several rewriters; choose with --rewriter: plain, other"),
+        ((), r"several rewriters; choose one \(--rewriter, name=\): plain, other"),
         (("--rewriter", "plane"), "did you mean 'plain'"),
         (("--rewriter", "other"), "no such folder; let the run finish"),
     ]:

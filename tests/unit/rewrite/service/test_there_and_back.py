@@ -40,7 +40,7 @@ class Paraphraser:
         return next(answers) if single else answers
 
     def answer(self, request):
-        if not request.text.isascii():
+        if not request.text[0].isascii():
             return paraloom.Paraphrases(request.text, [], "unreadable: most characters are unknown")
         words = f"{' '.join(request.keep)} without {' '.join(request.avoid)}"
         probability = 0.75 if self.judged else None
@@ -49,7 +49,8 @@ class Paraphraser:
             for number in range(2)
         ]
         why = None if request.n <= 2 else f"fewer: 2 of {request.n} different ones were found"
-        return paraloom.Paraphrases(request.text, found[: request.n], why)
+        unknown = [word for word in request.text.split() if "王" in word]
+        return paraloom.Paraphrases(request.text, found[: request.n], why, unknown)
 
 
 def service():
@@ -115,6 +116,12 @@ def test_a_text_that_can_not_be_read_has_a_why(web):
     assert web.post("/api/paraphrase", json={"text": "漢"}).json()["paraphrases"] == []
 
 
+def test_words_that_no_model_reads_are_told(web):
+    fields = {"text": "Ask Dr. 王 tomorrow."}
+    assert web.post("/api/paraphrase", json=fields).json()["unknown"] == ["王"]
+    assert "can't read" in web.post("/", data=fields).text
+
+
 def calls(page):
     return [html.unescape(call) for call in re.findall(r"<pre><code>(.*?)</code>", page, re.DOTALL)]
 
@@ -146,6 +153,7 @@ def test_the_request_in_python_is_the_request(web, text, monkeypatch, capsys):
     "wish",
     [
         {"samples": 3},
+        {"seed": 2},
         {"avoid_forms": True},
         {"avoid_pieces": True},
         {"use_forms": True},
