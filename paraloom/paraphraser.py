@@ -62,8 +62,8 @@ class Paraphraser:
     the model back makes candidates. Each candidate is scored against the source that gave it, and
     judged. What differs from the text by function words, case, articles and punctuation alone is no
     paraphrase, and of candidates that differ so from each other only the best is one. The same
-    text, seed and search give the same paraphrases. Several threads may call one object; they take
-    turns.
+    text, seed and search give the same paraphrases. Several threads may call one object, and take
+    turns; each stream is for one of them.
 
     Args:
         language: of the texts (ISO 639).

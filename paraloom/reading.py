@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -68,11 +68,10 @@ def read(
         ArgumentError: there is no such column, or an argument can't be.
         InputError: there is no such corpus, or it can't be read.
     """
-    if columns is None:
-        columns = COLUMNS
-    if isinstance(columns, str) or not isinstance(columns, Sequence) or not columns:
-        raise ArgumentError(f"columns is {columns!r:.40}, and must be a list such as ['text']")
-    wanted = list(columns)
+    named: Any = COLUMNS if columns is None else columns
+    if isinstance(named, str) or not isinstance(named, Sequence) or not named:
+        raise ArgumentError(f"columns is {named!r:.40}, and must be a list such as ['text']")
+    wanted = list(named)
     for name in wanted:
         if name not in COLUMNS:
             raise ArgumentError(

@@ -30,7 +30,8 @@ class Rewriter:
     """Paraphrases sentences by a rewriter of a run: one search, no source.
 
     What differs from the text by function words, case and punctuation alone is no paraphrase, but
-    of a rewriter that repairs texts. Several threads may call one object; they take turns.
+    of a rewriter that repairs texts. Several threads may call one object, and take turns; each
+    stream is for one of them.
 
     Args:
         folder: of a rewriter, or of a run that has one; or a run's name.

@@ -15,7 +15,9 @@ _BATCH_ROWS = 384
 
 
 class Translator:
-    """Translates texts. Several threads may call one object; they take turns.
+    """Translates texts.
+
+    Several threads may call one object, and take turns; each stream is for one of them.
 
     Args:
         model: a name or a folder, as a Paraphraser takes them.

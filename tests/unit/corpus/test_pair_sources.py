@@ -9,12 +9,13 @@ import zstandard
 
 from tests.tables import write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import read_record
+from workflow_scripts.core.files.manifest import read_record, write_manifest, write_record
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairRow, WrittenRow
 from workflow_scripts.stages.corpus.importer import shard_of
 from workflow_scripts.stages.corpus.pair_sources import main, pairs
 from workflow_scripts.stages.corpus.pairs import Pair, read_pairs
+from workflow_scripts.stages.corpus.report import written
 
 CONFIG = {"name": "c", "source": "written by back", "max_nll": 2.0, "shards": 2}
 
@@ -79,6 +80,10 @@ def run(tmp_path, rows):
     for shard in range(2):
         part = [row for row in rows if zlib.crc32(row["id"].encode()) % 2 == shard]
         write_table(tmp_path / "sources" / f"000{shard}.parquet", WrittenRow, part)
+    return pair(tmp_path)
+
+
+def pair(tmp_path):
     options = ["--sources", tmp_path / "sources", "--shards", 2, "--output", tmp_path / "out"]
     main(["--config", json.dumps(CONFIG), *map(str, options)])
     return tmp_path / "out"
@@ -108,3 +113,33 @@ def test_a_text_that_never_comes_back_is_an_error_that_says_what_to_do(tmp_path)
     with pytest.raises(InputError, match=said):
         run(tmp_path, [reference(1, 5.0), reference(2, 6.0)])
     assert not list((tmp_path / "out").glob("*.parquet"))
+
+
+def test_a_text_without_letters_says_what_was_left_out(tmp_path):
+    for shard in range(2):
+        path = write_table(tmp_path / "sources" / f"000{shard}.parquet", WrittenRow, [])
+        write_record(path, 1 + shard, 0, {"no_letters": 1 + shard})
+    with pytest.raises(InputError, match=r"corpora\.c: no pair in it \(3 no_letters\)"):
+        pair(tmp_path)
+
+
+def unit(folder, rejected, extra=None):
+    """The manifest of a unit of one record, which rejects so many rows."""
+    path = folder / "rejected.tsv.zst"
+    folder.mkdir()
+    path.touch()
+    write_record(path, sum(rejected.values()), 0, rejected, extra)
+    block = {"name": folder.name, "config": CONFIG}
+    write_manifest(block, folder, folder / "manifest.json", records=["rejected.tsv"])
+    return folder
+
+
+def test_lines_that_were_not_read_are_left_out_too(tmp_path):
+    text = unit(tmp_path / "text", {"empty": 4, "nul": 1})
+    counts = {"written": 20, "left_out": 3}
+    of_pairs = unit(tmp_path / "pairs", {"not_brought_back": 3}, counts)
+    sources = unit(tmp_path / "sources", {"no_letters": 2})
+    found = written("c", text, of_pairs, sources)
+    assert (found.written, found.left_out) == (20, 10)
+    reasons = {"empty": 4, "not_brought_back": 3, "no_letters": 2, "nul": 1}
+    assert found.reasons == reasons
