@@ -69,7 +69,8 @@ def _stream(
     while full and fault is None:
         batch: list[Request] = []
         try:
-            batch.extend(islice(requests, size))
+            for request in islice(requests, size):
+                batch.append(request)
         except Exception as error:
             fault = error
         full = len(batch) == size

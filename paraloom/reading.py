@@ -143,11 +143,12 @@ def _frames(path: Path, columns: list[str], references: int) -> "Iterator[pd.Dat
             if missing := {*_OF_REFERENCE, "paraphrases"} - {*file.schema_arrow.names}:
                 raise InputError(f"{path} is no released corpus: it lacks {', '.join(missing)}")
             kind = file.schema_arrow.field("paraphrases").type
-            element = kind.value_type if pa.types.is_list(kind) else kind
+            element = getattr(kind, "value_type", kind)
             known = {field.name for field in element} if pa.types.is_struct(element) else set()
             if missing := set(_OF_PARAPHRASE).intersection(columns) - known:
                 raise InputError(
-                    f"{path} is no released corpus: its paraphrases lack {', '.join(missing)}"
+                    f"{path} is no released corpus: its paraphrases lack "
+                    f"{', '.join(sorted(missing))}"
                 )
             needed = [*(name for name in _OF_REFERENCE if name in columns), "paraphrases"]
             if not file.metadata.num_rows:

@@ -1,7 +1,6 @@
 """What is asked of a paraphraser, a rewriter or a translator."""
 
 import operator
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -119,7 +118,7 @@ def require_path(name: str, value: Any) -> Path:
     Raises:
         ArgumentError: it is none, or empty.
     """
-    if not isinstance(value, str | os.PathLike) or not str(value):
+    if not isinstance(value, str | Path) or not str(value):
         raise ArgumentError(f"{name} is {value!r:.40}, and must be a name or a path")
     return Path(value)
 

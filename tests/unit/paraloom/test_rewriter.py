@@ -29,6 +29,12 @@ def test_words_and_streams(rewriter):
     assert kept and all("man" in each.text.lower().strip(".").split() for each in kept)
 
 
+def test_a_reason_does_not_repeat_long_words(rewriter):
+    found = rewriter(TEXT, keep=[letter * 60 for letter in "abcd"])
+    assert found == [] and found.why.startswith("unmet: no sentence with aaa")
+    assert len(found.why) < 300
+
+
 def test_samples_are_drawn_by_the_seed(rewriter):
     drawn = rewriter(TEXT, n=4, samples=4)
     assert drawn and drawn == rewriter(TEXT, n=4, samples=4)
