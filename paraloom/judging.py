@@ -81,7 +81,7 @@ def column(name: str, values: Sequence[float] | None, length: int) -> Numbers | 
     if values is None:
         return None
     try:
-        numbers = np.asarray(values, np.float64)
+        numbers = np.asarray(list(values), np.float64)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{name} must be a list of numbers ({error})") from error
     if numbers.shape != (length,):

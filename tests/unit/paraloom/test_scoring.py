@@ -30,8 +30,9 @@ def test_lists_of_different_lengths_are_refused():
         paraloom.judge("a", ["b"])
     with pytest.raises(ArgumentError, match="forward_nll has 1 numbers for 2 references"):
         paraloom.judge(REFERENCES, REFERENCES, forward_nll=[1.0])
-    with pytest.raises(ArgumentError, match="forward_nll must be a list of numbers"):
-        paraloom.judge(["a"], ["b"], forward_nll=["c"])
+    for numbers in (["c"], 3):
+        with pytest.raises(ArgumentError, match="forward_nll must be a list of numbers"):
+            paraloom.judge(["a"], ["b"], forward_nll=numbers)
 
 
 @pytest.mark.parametrize("texts", [iter(["a"]), {"a"}, 3])
