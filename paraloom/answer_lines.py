@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paraloom.rows import Row
+from paraloom.rows import Row, Table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.rewrite.request_lines import BETWEEN
 
@@ -27,11 +27,35 @@ class LineWriter:
         kind: what an answer is, such as `paraphrase`; its text is called so in a TSV.
         columns: the keys of an answer; the first one is that of plain text.
         several: whether a row may have more than one answer.
+
+    Attributes:
+        names: of the columns that the answer adds in this form.
     """
 
     def __init__(self, form: str, kind: str, columns: Sequence[str], several: bool):
         self._form, self._kind, self._columns, self._several = form, kind, columns, several
-        self._header: list[str] | None = None
+        self._ranked = columns[0] == "text"
+        self._header: list[str] = []
+        self.names: list[str] = []
+        if form == "tsv":
+            self.names = ["rank", kind, *columns[1:]] if self._ranked else [*columns]
+        elif form == "jsonl":
+            self.names = [f"{kind}s"] if self._ranked else [*columns]
+        if self.names:
+            self.names.append("why")
+
+    def begin(self, tables: Sequence[Table], several: bool) -> None:
+        """Write what stands before the answers to rows of tables.
+
+        Args:
+            tables: whose columns are repeated; a row that has not one of them has an empty cell.
+            several: whether they may ask for more than one answer.
+        """
+        self._several |= several
+        if self._form == "tsv":
+            names = dict.fromkeys(name for table in tables for name in table.header)
+            self._header = [name for name in names if name not in self.names] + self.names
+            self._print(["\t".join(map(_cell, self._header))])
 
     def tells(self, answer: Answer) -> bool:
         """Return whether an answer tells something."""
@@ -41,51 +65,56 @@ class LineWriter:
         """Write the answers to a row, best first, and why they are fewer than asked for.
 
         Raises:
-            InputError: a TSV is written, and the row has a column that the first row had not.
+            InputError: the form can't hold it, as nothing of the kind stood in the first row.
         """
         fields = {**row.others, **row.known}
         if self._form == "jsonl":
-            more = {f"{self._kind}s": answers} if self._columns[0] == "text" else answers[0]
+            more = {f"{self._kind}s": answers} if self._ranked else answers[0]
             lines = [json.dumps({**fields, **more, "why": why}, ensure_ascii=False)]
         elif self._form == "tsv":
-            lines = list(self._table(row, fields, answers or [{}], why))
+            lines = self._table(row, fields, answers or [{}], why)
         else:
-            lines = [_cell(answer[self._columns[0]]) for answer in answers]
+            if len(answers) > 1 and not self._several:
+                raise InputError(
+                    f"{row.place}: n is not in the first row, so nothing tells in plain text whose "
+                    "lines are whose; write JSON lines (--to jsonl)"
+                )
+            lines = [_cell(_rounded(answer[self._columns[0]])) for answer in answers]
             lines += [""] if self._several or not lines else []
-        print(*lines, sep="\n", flush=True)
+        self._print(lines)
 
     def _table(
         self, row: Row, fields: dict[str, Any], answers: Sequence[Answer], why: str | None
     ) -> list[str]:
-        ranked = self._columns[0] == "text"
-        names = [self._kind, *self._columns[1:]] if ranked else list(self._columns)
-        names = ["rank", *names] if ranked else names
-        if self._header is None:
-            self._header = [name for name in fields if name not in names] + [*names, "why"]
-            lines = ["\t".join(map(_cell, self._header))]
-        else:
-            lines = []
         for name in fields:
             if name not in self._header:
                 raise InputError(
                     f"{row.place}: the column {name} is not in the first row, so it has no place "
                     "in a TSV; write JSON lines (--to jsonl)"
                 )
+        lines = []
         for rank, answer in enumerate(answers, start=1):
-            given = dict(answer)
-            if ranked and given:
+            given = {key: _rounded(value) for key, value in answer.items()}
+            if self._ranked and given:
                 given = {"rank": rank, self._kind: given.pop("text"), **given}
-            cells = {**dict.fromkeys(names), **fields, **given, "why": why}
+            cells = {**fields, **given, "why": why}
             lines.append("\t".join(_cell(cells.get(name)) for name in self._header))
         return lines
+
+    def _print(self, lines: Sequence[str]) -> None:
+        # Half of a surrogate pair, which UTF-8 has not, is written as JSON escapes it.
+        text = "\n".join(lines).encode("utf-8", "backslashreplace").decode("utf-8")
+        print(text, flush=True)
+
+
+def _rounded(value: Any) -> Any:
+    return f"{value:.6f}" if isinstance(value, float) else value
 
 
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    if isinstance(value, float):
-        return f"{value:.6f}"
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         value = BETWEEN.join(value)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text.translate(_BLANKS)

@@ -7,6 +7,7 @@ annotations of a function, while these modules have their parsers already.
 A module is imported when its subcommand is started: help costs no package of a stage.
 """
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -250,7 +251,15 @@ class _Door(_Group):
 
 
 def _chosen(words: Sequence[str] | None) -> int | None:
-    """Do what a command line says; return its status."""
+    """Do what a command line says; return its status.
+
+    Raises:
+        InputError: the standard output is closed.
+    """
+    # Else messages would go to the standard output.
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        raise InputError("the standard output is closed; send it to a file, or to /dev/null")
     told = click.version_option(version() or "unknown", message=f"{NAME} %(version)s")
     door = told(_Door("", context_settings={"help_option_names": ["-h", "--help"]}))
     try:

@@ -14,6 +14,8 @@ from workflow_scripts.core.errors import InputError
 # With one of these Snakemake is told how many jobs it may run, or where.
 _CORES = re.compile(r"--(cores|jobs|profile|workflow-profile|executor)$|-[cje]")
 _PROFILES = ("--workflow-profile", "--profile")
+# Also with a first value in the same word.
+_CONFIG = re.compile("(--config|-C)(?:=|(?<=-C)|$)(.*)")
 _OURS = ("--configfile", "--configfiles", "--snakefile", "-s")
 
 
@@ -78,9 +80,15 @@ def command(recipes: list[Path], words: list[str]) -> list[str]:
     else:
         # The demo's sentences lie beside the Snakefile. Of two --config the last one counts.
         data = f"data={json.dumps(str(WORKFLOW))}"
-        at = next((n for n, word in enumerate(words, 1) if word in ("--config", "-C")), 0)
-        words = [*words[:at], data, *words[at:]] if at else words
-        line += [] if at else ["--config", data]
+        found = ((at, _CONFIG.fullmatch(word)) for at, word in enumerate(words))
+        at, told_there = next((each for each in found if each[1]), (len(words), None))
+        if told_there is None:
+            line += ["--config", data]
+        elif value := told_there[2]:  # it takes no more words, so that targets may follow
+            line += ["--config", data, value]
+            words = words[:at] + words[at + 1 :]
+        else:
+            words = [*words[: at + 1], data, *words[at + 1 :]]
     line += ["--snakefile", str(WORKFLOW / "Snakefile")]
     if not told.intersection(_PROFILES):
         line += ["--workflow-profile", str(WORKFLOW / "profiles" / "default")]

@@ -7,6 +7,7 @@ import argparse
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -16,11 +17,11 @@ from tqdm import tqdm
 
 from paraloom.answer_lines import WRITTEN, Answer, LineWriter
 from paraloom.commands import NAME, below
-from paraloom.requests import ArgumentError, Request
-from paraloom.rows import READ, STANDARD, Columns, Row, kind_of, read_rows
+from paraloom.requests import ArgumentError, Request, require_count, require_samples
+from paraloom.rows import READ, STANDARD, Columns, Row, kind_of, opened
 from workflow_scripts.core.cli import CommandParser
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.rewrite.requests import clean
+from workflow_scripts.stages.rewrite.requests import RequestError, clean
 from workflow_scripts.stages.rewrite.waiting import BATCH, waiting
 
 # Those of nmt.precision, which loads torch.
@@ -29,6 +30,8 @@ PRECISIONS = ("int8", "bf16", "fp32")
 Answered = tuple[Sequence[Answer], str | None]
 # A row with what it asks for.
 Asked = tuple[Row, Any]
+# The texts of a row, cleaned, and why they can't be worked on.
+Texts = tuple[list[str], str | None]
 _WISHES = Columns(("text",), lists=("keep", "avoid"), numbers=("n",), others=("source",))
 
 
@@ -88,6 +91,9 @@ def translate() -> None:
     add("--seed", type=int, default=1, help="of samples (1)")
     arguments = _parsed(parser)
     defaults = _wishes(parser, arguments)
+    with _as_usage(parser):
+        require_count("beam", arguments.beam)
+        require_samples(arguments.samples, arguments.keep)
     from paraloom.translator import Translator  # slow: torch
 
     translator = Translator(arguments.model, arguments.precision, arguments.device, arguments.seed)
@@ -113,16 +119,13 @@ def score() -> None:
 
     loaded = models.load(arguments.model, arguments.device, arguments.precision)
 
-    def answered(texts: list[list[str]]) -> Iterator[Answered]:
+    def nlls(texts: list[list[str]]) -> Iterator[float]:
         pairs = ((loaded.source.encode(left), loaded.target.encode(right)) for left, right in texts)
-        for nll in scoring.score(loaded.model, pairs):
-            if math.isfinite(nll):
-                yield [{"nll": nll}], None
-            else:
-                yield [{"nll": None}], "a text is empty, or too long for the model"
+        return iter(scoring.score(loaded.model, pairs))
 
     known = Columns(("source", "target"))
     writer = LineWriter(arguments.to, "score", ("nll",), False)
+    answered = partial(_valued, name="nll", values=nlls)
     _answer(arguments, known, partial(_texts, names=known.texts), answered, writer)
 
 
@@ -147,18 +150,13 @@ def judge() -> None:
             f"no judge for the language '{arguments.language}' ships; name one (--judge FOLDER)"
         )
 
-    def answered(texts: list[list[str]]) -> Iterator[Answered]:
-        whole = [pair for pair in texts if all(pair)]
-        pairs = Pairs([left for left, _ in whole], [right for _, right in whole])
-        probabilities = iter(ready.probabilities(pairs))
-        for pair in texts:
-            if all(pair):
-                yield [{"probability": next(probabilities)}], None
-            else:
-                yield [{"probability": None}], "a text is empty"
+    def probabilities(texts: list[list[str]]) -> Iterator[float]:
+        pairs = Pairs([left for left, _ in texts], [right for _, right in texts])
+        return iter(ready.probabilities(pairs))
 
     known = Columns(("reference", "paraphrase"))
     writer = LineWriter(arguments.to, "judgment", ("probability",), False)
+    answered = partial(_valued, name="probability", values=probabilities)
     _answer(arguments, known, partial(_texts, names=known.texts), answered, writer)
 
 
@@ -177,6 +175,7 @@ def _parser(
         "--from", dest="form", choices=READ, help=f"what they are (by their names, else text){told}"
     )
     parser.add_argument("--to", choices=WRITTEN, default="text", help="what is written (text)")
+    parser.set_defaults(parser=parser)
     return parser
 
 
@@ -184,10 +183,15 @@ def _parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:
     """Return the options; models are not loaded for files that are not there.
 
     Raises:
-        InputError: there is no such file, or it is of a form that is not read.
+        InputError: there is no such file, or it is of a form that is not read; or the standard
+            input is to be read, and closed.
     """
     arguments = parser.parse_args()
     arguments.files = arguments.files or [STANDARD]
+    if arguments.files.count(STANDARD) > 1:
+        parser.error("- stands there twice, and can be read once; take one out")
+    if STANDARD in arguments.files and sys.stdin is None:
+        raise InputError("the standard input is closed; name a file")
     for path in arguments.files:
         if path != STANDARD and not path.exists():
             raise InputError(f"{path}: no such file")
@@ -218,8 +222,15 @@ def _add_machine(parser: argparse.ArgumentParser) -> None:
 
 def _wishes(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> Request:
     """Return what the options wish of every text; what can't be is a wrong command line."""
-    try:
+    with _as_usage(parser):
         return Request("", n=arguments.number, keep=arguments.keep, avoid=arguments.avoid)
+
+
+@contextmanager
+def _as_usage(parser: argparse.ArgumentParser) -> Iterator[None]:
+    """Make of an argument that can't be a wrong command line."""
+    try:
+        yield
     except ArgumentError as error:
         parser.error(str(error))
 
@@ -251,9 +262,31 @@ def _request(row: Row, defaults: Request) -> Request:
         raise InputError(f"{row.place}: {error}") from error
 
 
-def _texts(row: Row, names: Sequence[str]) -> list[str]:
-    """Return the texts of a row, cleaned."""
-    return [clean(row.known[name]) for name in names]
+def _texts(row: Row, names: Sequence[str]) -> Texts:
+    """Return the texts of a row, cleaned, and why they can't be worked on."""
+    try:
+        texts = [clean(row.known[name]) for name in names]
+    except RequestError as error:
+        return [], str(error)
+    return texts, None if all(texts) else "a text is empty"
+
+
+def _valued(
+    asked: list[Texts], name: str, values: Callable[[list[list[str]]], Iterator[float]]
+) -> Iterator[Answered]:
+    """Yield the value of the texts of each row, and why it has none.
+
+    Args:
+        asked: of each row.
+        name: of the value.
+        values: gives those of texts that can be worked on, in order; not finite: they are too long.
+    """
+    found = values([texts for texts, why in asked if why is None])
+    for _, why in asked:
+        value = next(found) if why is None else None
+        if value is not None and not math.isfinite(value):
+            value, why = None, "a text is too long for the model"
+        yield [{name: value}], why
 
 
 def _batches(rows: Iterable[Asked]) -> Iterator[list[Asked]]:
@@ -288,11 +321,18 @@ def _answer(
         ask: makes of a row what is asked.
         answered: answers a batch of it, in order.
         writer: writes the answers.
+
+    Raises:
+        InputError: a file, or a row of it, is not as it should be.
     """
     paths = arguments.files
     if STANDARD in paths and sys.stdin.isatty():
         print("note: type lines; Ctrl-D ends them", file=sys.stderr)
-    rows = ((row, ask(row)) for row in read_rows(paths, arguments.form, columns))
+    with _as_usage(arguments.parser):
+        tables = [opened(path, arguments.form, columns, writer.names) for path in paths]
+    header = {name for table in tables for name in table.header}
+    writer.begin(tables, not header.isdisjoint(columns.numbers))
+    rows = ((row, ask(row)) for table in tables for row in table.rows)
     # Whoever types or pipes lines need not wait until a batch is full; files make the same batches
     # each time.
     batches = waiting(rows) if STANDARD in paths else _batches(rows)

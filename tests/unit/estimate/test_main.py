@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -45,6 +46,18 @@ def test_json_has_lines_and_units(capsys, tmp_path):
     assert found["unmeasured"] == ["filter", "embed"]
     units = {unit["unit"]: unit for unit in found["units"]}
     assert units["generate.parabank2"]["cpu"] == pytest.approx(10 * 150 * 12 * 5e-5 + 9)
+
+
+def test_the_demo_is_found_in_whatever_folder(capsys, monkeypatch):
+    """As `paraloom run` finds it, whose recipe is config.yaml, too."""
+    monkeypatch.setattr(estimate, "Predictor", Mock())
+    monkeypatch.setattr(estimate, "describe", lambda *_: "")
+    found = Mock(return_value={})
+    monkeypatch.setattr("workflow_scripts.commands.estimate.text_speed.count_lines", found)
+    estimate.main([])
+    assert found.call_args.args[0].config["data"] == str(ROOT)
+    estimate.main(["--config", f"data={ROOT / 'docs' / '..'}"])
+    assert found.call_args.args[0].config["data"] == f"{ROOT}/docs/.."
 
 
 def test_corpora_with_given_lines_need_not_be_here(capsys, tmp_path):

@@ -234,6 +234,14 @@ DATA = f'data="{WORKFLOW}"'
             ["-n", "--config", "seed=2"],
             [*SNAKEFILE, *PROFILE, *ALL, "-n", "--config", DATA, "seed=2"],
         ),
+        *(
+            (
+                [],
+                [word, "select"],
+                ["--config", DATA, "seed=2", *SNAKEFILE, *PROFILE, *ALL, "select"],
+            )
+            for word in ("-Cseed=2", "--config=seed=2")
+        ),
     ],
 )
 def test_what_snakemake_is_told(recipes, words, line):

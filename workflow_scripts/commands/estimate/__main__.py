@@ -279,7 +279,9 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON, in seconds and bytes")
     arguments = parser.parse_args(argv)
     known_lines = _given_lines(arguments.lines)
-    config = resolve(arguments.configfile, arguments.config)
+    # Without a recipe it is the demo, as `paraloom run` has it; its files lie beside the Snakefile.
+    demo = [] if arguments.configfile else [f"data={json.dumps(str(_ROOT))}"]
+    config = resolve(arguments.configfile, [*demo, *arguments.config])
     if merging(config):
         raise InputError(
             "a run of merges has nothing to estimate: it only reads what other runs have selected; "
