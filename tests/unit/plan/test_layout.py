@@ -544,7 +544,7 @@ def test_digest_of_a_download_is_its_content_and_not_its_place(downloaded):
 
 def test_what_is_not_pinned_is_told_with_the_way_out(downloaded):
     downloaded["corpora"]["web"]["sha256"] = None
-    with pytest.raises(InputError, match=r"corpora\.web: the sha256 .* -m workflow_scripts"):
+    with pytest.raises(InputError, match=r"corpora\.web: the sha256 .* paraloom corpus pin"):
         run_layout(downloaded)
     downloaded["corpora"]["web"] = {"mtdata": "Statmt-europarl-7-deu-eng"}
     with pytest.raises(InputError, match=r"corpora\.web: the sha256 .* is not known yet"):

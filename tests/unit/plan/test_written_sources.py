@@ -27,7 +27,7 @@ def config(tmp_path, monkeypatch):
     Path("mine.en").write_text("A sentence.\n", encoding="utf-8")
     Path("news.tsv").write_text("Uma frase.\tA sentence.\n", encoding="utf-8")
     changes = {
-        "run": {"corpora": ["news", "mine"]},
+        "run": {"corpora": ["news", "mine"], "systems": ["parabank2_demo"]},
         "corpora": {
             "news": {"tsv": "news.tsv", "columns": {"source": 0, "reference": 1}},
             "mine": {"text": "mine.en"},

@@ -190,7 +190,7 @@ def test_the_hub_counts_by_the_commit(config):
 
 @pytest.mark.parametrize("block", [URL, HUB | {"revision": None}])
 def test_what_is_not_pinned_says_how_to_pin_it(config, block):
-    with pytest.raises(InputError, match=r"models\.one: the .*known yet.*corpus\.pin --configfile"):
+    with pytest.raises(InputError, match=r"models\.one: the .*known yet.*corpus pin --configfile"):
         run_layout(finished(config, block))
 
 

