@@ -117,8 +117,11 @@ Found = Iterator[tuple[str, dict[str, Any]]]
 
 def _standard_input(name: str) -> Iterator[str]:
     # Not /dev/stdin, which begins anew; not sys.stdin, whose lock the reader would hold at the end.
-    with open(0, "rb", closefd=False) as stream:
-        yield from decoded_lines(stream, name)
+    try:
+        with open(0, "rb", closefd=False) as stream:
+            yield from decoded_lines(stream, name)
+    except OSError as error:
+        raise InputError(f"{name} can't be read: {error.strerror}") from error
 
 
 def _plain(name: str, lines: Iterator[str], columns: Columns) -> Iterator[str]:
@@ -293,7 +296,7 @@ def _rows(
             if name not in columns.known:
                 try:
                     others[name] = _as_json(fields[name])
-                except (TypeError, ValueError) as error:
+                except (TypeError, ValueError, RecursionError) as error:
                     raise InputError(
                         f"{place}: the column {name} can't be repeated: {error}; take it out"
                     ) from error

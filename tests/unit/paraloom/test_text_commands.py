@@ -280,6 +280,9 @@ def test_a_stream_that_is_closed_is_told(call, tmp_path, monkeypatch):
     assert call() == (1, "", "error: the standard input is closed; name a file\n")
     (tmp_path / "a.txt").write_text("One.\n", encoding="utf-8")
     assert call("a.txt", "-n", "1")[:2] == (0, "ONE.!\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", None)
+        assert call("none.txt") == (1, "", "")
     monkeypatch.setattr(sys, "stdout", None)
     status, _, messages = call("a.txt")
     assert status == 1
