@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
@@ -26,8 +26,16 @@ from workflow_scripts.stages.rewrite.waiting import BATCH, waiting
 
 # Those of nmt.precision, which loads torch.
 PRECISIONS = ("int8", "bf16", "fp32")
-# The answers to a row, and why they are fewer than asked for.
-Answered = tuple[Sequence[Answer], str | None]
+
+
+class Answered(NamedTuple):
+    """The answers to a row, why they are fewer than asked for, and which words none can say."""
+
+    answers: Sequence[Answer]
+    why: str | None
+    unknown: Sequence[str] = ()
+
+
 # A row with what it asks for.
 Asked = tuple[Row, Any]
 # The texts of a row, cleaned, and why they can't be worked on.
@@ -72,7 +80,7 @@ def paraphrase() -> None:
 
     def answered(requests: list[Request]) -> Iterator[Answered]:
         for found in paraphraser(requests):
-            yield [asdict(each) for each in found], found.why
+            yield Answered([asdict(each) for each in found], found.why, found.unknown)
 
     columns = ("text", "probability", "score", "source")
     writer = LineWriter(arguments.to, "paraphrase", columns, arguments.number > 1)
@@ -101,7 +109,7 @@ def translate() -> None:
     def answered(requests: list[Request]) -> Iterator[Answered]:
         number, beam, samples = arguments.number, arguments.beam, arguments.samples
         for found in translator.translate(requests, number, beam, samples):
-            yield [asdict(each) for each in found], found.why
+            yield Answered([asdict(each) for each in found], found.why, found.unknown)
 
     known = Columns(_WISHES.texts, _WISHES.lists, _WISHES.numbers)
     writer = LineWriter(arguments.to, "translation", ("text", "nll"), arguments.number > 1)
@@ -286,7 +294,7 @@ def _valued(
         value = next(found) if why is None else None
         if value is not None and not math.isfinite(value):
             value, why = None, "a text is too long for the model"
-        yield [{name: value}], why
+        yield Answered([{name: value}], why)
 
 
 def _batches(rows: Iterable[Asked]) -> Iterator[list[Asked]]:
@@ -313,7 +321,7 @@ def _answer(
     answered: Callable[[list[Any]], Iterator[Answered]],
     writer: LineWriter,
 ) -> None:
-    """Answer all rows; say on stderr which have no answer, and how many.
+    """Answer all rows; say on stderr which have no answer, or one to a part of the text alone.
 
     Args:
         arguments: of the command line.
@@ -342,12 +350,15 @@ def _answer(
     with tqdm(desc=sys.argv[0], unit=" texts", disable=quiet) as shown:
         for batch in batches:
             found = answered([asked for _, asked in batch])
-            for (row, _), (answers, why) in zip(batch, found, strict=True):
-                writer.write(row, answers, why)
+            for (row, _), (answers, why, unknown) in zip(batch, found, strict=True):
+                lost = [f"unknown: the model can't read {', '.join(unknown)}"] if unknown else []
+                told = "; ".join([why, *lost] if why else lost) or None
+                writer.write(row, answers, told)
                 total += 1
-                if why and not any(map(writer.tells, answers)):
-                    none += 1
-                    tqdm.write(f"{row.place}: {why}", file=sys.stderr)
+                silent = why is not None and not any(map(writer.tells, answers))
+                none += silent
+                if silent or lost:
+                    tqdm.write(f"{row.place}: {told}", file=sys.stderr)
                 shown.update()
     if none:
         print(f"{none:,} of {total:,} texts have no answer", file=sys.stderr)

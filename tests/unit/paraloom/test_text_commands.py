@@ -41,7 +41,9 @@ class Shouting:
             texts = [f"{request.text.upper()}{'!' * (n + 1)}" for n in range(request.n)]
             found = [Paraphrase(each, 0.5, 1.25, request.source) for each in texts]
             wishes = "|".join([*request.keep, "-", *request.avoid])
-            yield Paraphrases(request.text, found, why=wishes if len(wishes) > 1 else None)
+            unknown = [word for word in request.text.split() if not word.isascii()]
+            why = wishes if len(wishes) > 1 else None
+            yield Paraphrases(request.text, found, why, unknown)
 
 
 @pytest.fixture
@@ -154,6 +156,14 @@ def test_who_has_no_answer_is_told(call, tmp_path):
     assert (status, output) == (0, "ONE.!\n\nTWO.!\n")
     told = ["a.txt, line 2: empty: there is no sentence", "1 of 3 texts have no answer"]
     assert messages.splitlines() == told
+
+
+def test_words_that_no_answer_can_say_are_told(call, tmp_path):
+    (tmp_path / "text.txt").write_text("Dr. 王\nBye.\n", encoding="utf-8")
+    status, output, messages = call("text.txt", "-n", "1", "--to", "jsonl")
+    told = "unknown: the model can't read 王"
+    assert (status, messages) == (0, f"text.txt, line 1: {told}\n")
+    assert [json.loads(line)["why"] for line in output.splitlines()] == [told, None]
 
 
 def test_an_empty_line_of_the_only_column_is_a_row(call, tmp_path):
