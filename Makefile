@@ -179,6 +179,7 @@ test-slurm: setup slurm-packages
 	$(RUN) python -m pytest tests/slurm
 
 wheel: setup
+	rm -rf dist
 	$(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
 
 # What the wheel gives in an environment of its own: about ten minutes, and 3 GB in /tmp.
