@@ -55,6 +55,7 @@ TABLE = Path(__file__).with_name("documented_commands.tsv")
 APART = {
     "run": "starts Snakemake: tests/unit/paraloom",
     **dict.fromkeys(("paraphrase", "translate", "score", "judge"), "on text: tests/unit/paraloom"),
+    "setup": "installs packages: tests/unit/test_setup.py, tests/e2e/fresh_wheel.py",
     "testbed generate": "reads nothing",
     "testbed graded": "reads nothing",
     "train parser": "reads a treebank",
