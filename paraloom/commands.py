@@ -171,6 +171,8 @@ def start(name: str, words: Sequence[str]) -> int | None:
     try:
         status: int | None = getattr(import_module(module), function or "main")()
     except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] in (NAME, "workflow_scripts"):
+            raise  # a fault of ours: no package that could be installed mends it
         raise InputError(
             f"{NAME} {name} needs the package {error.name}, which {sys.executable} lacks: "
             "pip install 'paraloom[all]', or make setup in a clone (README.md)"

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.configs import ROOT
+from workflow_scripts.core.version import version
 
 SHIM = ROOT.parent / "shared" / "tools" / "conda-shim" / "bin"
 # A job that took the outer environment's NumPy would end here.
@@ -53,7 +54,7 @@ def base(tmp_path_factory):
 
 
 def test_the_version_is_that_of_the_project(base):
-    assert base.run("paraloom", "--version").split()[-1] == "0.2.0"
+    assert base.run("paraloom", "--version").split()[-1] == version()
 
 
 def test_the_base_install_paraphrases(base):

@@ -192,6 +192,9 @@ def test_a_package_that_is_not_installed_is_told(monkeypatch, capsys):
         main(["inspect"])
     assert ended.value.code == 1
     assert "inspect needs the package not_installed" in capsys.readouterr().err
+    monkeypatch.setitem(ENTRIES, "inspect", Entry("workflow_scripts.lost", "of ours"))
+    with pytest.raises(ModuleNotFoundError):
+        main(["inspect"])
 
 
 # --- the workflow ----------------------------------------------------------------------------
