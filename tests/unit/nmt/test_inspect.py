@@ -55,7 +55,6 @@ def test_npz(tmp_path: Path, capsys):
 
 @pytest.mark.slow
 def test_hugging_face(tmp_path: Path, capsys):
-    pytest.importorskip("transformers")
     from tests.unit.nmt.test_hugging_face import made
 
     folder = tmp_path / "model"
@@ -110,7 +109,6 @@ def test_notes_that_cannot_be_read_are_reasons(tmp_path: Path, name: str, conten
 
 @pytest.mark.slow
 def test_text_models_that_cannot_be_read_are_reasons(tmp_path: Path):
-    pytest.importorskip("transformers")
     from tests.unit.nmt.test_hugging_face import made
 
     made(tmp_path / "model")
@@ -121,7 +119,6 @@ def test_text_models_that_cannot_be_read_are_reasons(tmp_path: Path):
 
 @pytest.mark.slow
 def test_a_readme_with_other_yaml_is_a_reason(tmp_path: Path):
-    pytest.importorskip("transformers")
     from tests.unit.nmt.test_hugging_face import made
 
     made(tmp_path / "model")

