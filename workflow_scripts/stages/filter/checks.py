@@ -45,7 +45,7 @@ def problems(config: Config) -> Iterator[str]:
 
 
 def notes(config: Config) -> Iterator[str]:
-    """Yield which training sets are made for the systems alone, since others lack a column."""
+    """Yield which training sets are made without corpora from outside, which lack a column."""
     outside = outside_corpora(config)
     for name in config["run"]["training_sets"] if outside else []:
         block = config["training_sets"][name]
