@@ -47,13 +47,14 @@ def _declared(stage: str, name: str) -> str:
 
 def jobs(layout: Layout) -> Iterator[Job]:
     """Yield the jobs of a run; each wildcard of a stage has each of its values at least once."""
+    systems = layout.config["run"]["systems"]
     values = {"shard": ["0000"], "side": ["source", "reference"]}
-    values["system"] = layout.config["run"]["systems"]
+    values |= {"system": systems} if systems else {}
     for stage in layout.stages:
         own = {name: found for name, found in stage.wildcards().items() if found}
         values |= own
         names = [name for name in dir(stage) if re.fullmatch("[a-z].*_job", name)]
-        for number in range(max(map(len, [*own.values(), values["side"], values["system"]]))):
+        for number in range(max(map(len, [*own.values(), values["side"], systems]))):
             at = SimpleNamespace(**{key: each[number % len(each)] for key, each in values.items()})
             for name in names if stage.instances() else ():
                 try:

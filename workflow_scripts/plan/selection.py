@@ -13,7 +13,7 @@ from workflow_scripts.plan.catalogues import judges
 from workflow_scripts.plan.catalogues.encoder_entries import encoders
 from workflow_scripts.plan.catalogues.encoder_tasks import tested_encoders
 from workflow_scripts.plan.catalogues.lexicons import lexicons
-from workflow_scripts.plan.catalogues.merges import only_merges
+from workflow_scripts.plan.catalogues.merges import without_bitext
 from workflow_scripts.plan.catalogues.model_blocks import UNKNOWN, as_trained_here
 from workflow_scripts.plan.catalogues.pair_features import KNOWN_WORDS, REFERENCE_NLLS, needs
 from workflow_scripts.plan.catalogues.rewriters import model_name, rewriters
@@ -65,7 +65,7 @@ def measured_corpora(config: Config) -> list[str]:
 
     Where no model is trained, dev has no use.
     """
-    if only_merges(config):
+    if without_bitext(config):
         return []
     trained = [role for role in roles(config) if not taken_over(config, role)]
     devs = [config["train"]["dev"]] if trained else []
@@ -110,7 +110,7 @@ def used(config: Config) -> Config:
     """
     entries = {
         "corpora": set(corpora(config)),
-        "models": set() if only_merges(config) else set(config["train"]["models"].values()),
+        "models": set() if without_bitext(config) else set(config["train"]["models"].values()),
         "rewriters": set(rewriters(config)),
         "lexicons": set(lexicons(config)),
         "encoders": set(encoders(config)),
@@ -161,7 +161,7 @@ def corpora(config: Config) -> list[str]:
 
 def roles(config: Config) -> list[str]:
     """Return the roles of the models that a run needs."""
-    if only_merges(config):
+    if without_bitext(config):
         return []
     return [*MAIN_ROLES, *(FILTER_ROLES if config["dual_filter"]["enabled"] else ())]
 

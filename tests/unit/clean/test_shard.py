@@ -1,3 +1,4 @@
+import itertools
 import json
 from collections import Counter
 
@@ -161,6 +162,40 @@ def test_pairs_that_are_left_out_are_listed_and_their_characters_counted(tmp_pat
     told = capsys.readouterr().err
     assert "characters outside latin-2 (source): € U+20AC 2" in told
     assert "characters outside latin-1 (reference): U+0092 1, ř U+0159 1" in told
+
+
+def test_without_the_filter_only_a_side_without_text_is_left_out_and_the_rest_is_counted(tmp_path):
+    pairs = [
+        ("Pan Dvořák", "Mr Dvořák"),
+        ("10", "„ten“"),
+        ("Praha", "Praha"),
+        ("\u200b", "nothing"),
+    ]
+    lines, _, record = rejects(tmp_path, *pairs, pairs[1], filter=False)
+    assert [line[:2] for line in lines] == [["c:4", "empty"]]
+    assert (record["rows_in"], record["rows_out"], record["rejected"]) == (5, 4, {"empty": 1})
+    assert record["extra"]["passed"] == {"charset_reference": 1, "no_letters": 2, "copy": 1}
+    assert record["extra"]["corpora"] == {"c": {"in": 5, "out": 4, "empty": 1}}
+    kept = [each["reference"] for each in read_rows(tmp_path / "0000.parquet", PairRow)]
+    assert kept == ["Mr Dvořák", '"ten"', "Praha", '"ten"']
+
+
+def test_without_the_filter_every_pair_of_newstest_passes(tmp_path, data_dir):
+    folder = data_dir / "newstest_cs_en"
+    sides = [
+        [
+            path.read_text("utf-8").splitlines()
+            for path in sorted(folder.glob(f"newstest201[23].{side}"))
+        ]
+        for side in ("cs", "en")
+    ]
+    pairs = list(zip(*(itertools.chain(*files) for files in sides), strict=True))
+    bounds = {"max_words": 100, "filter": False}
+    lines, _, record = rejects(tmp_path, *pairs, **bounds)
+    assert lines == []
+    assert record["rows_out"] == len(pairs) == 6003
+    _, _, filtered = rejects(tmp_path, *pairs, **bounds | {"filter": True})
+    assert record["extra"]["passed"] == filtered["rejected"]
 
 
 def test_of_a_long_text_the_start_is_listed(tmp_path):

@@ -78,6 +78,59 @@ def test_columns_a_header_and_packed_files_are_as_the_block_says(written):
     assert [(row["reference"], row["paraphrase"]) for row in rows] == [("the other", "one side")]
 
 
+def test_a_ranked_line_gives_a_pair_for_each_of_its_paraphrases(written):
+    lines = b"0.1\ta dog\tone dog\tthe dog\n0.2\ta cat\n0.3\ta hen\tthe hen\t \tone hen\n"
+    rows, record = written(lines, columns={"reference": 1, "paraphrase": 2}, ranked=True)
+    assert [(row["id"], row["rank"], row["reference"], row["paraphrase"]) for row in rows] == [
+        *(("ppdb:1", 1, "a dog", "one dog"), ("ppdb:1", 2, "a dog", "the dog")),
+        *(("ppdb:3", 1, "a hen", "the hen"), ("ppdb:3", 2, "a hen", "one hen")),
+    ]
+    assert (record["rows_in"], record["rejected"]) == (6, {"columns": 1, "empty": 1})
+
+
+def test_training_sets_of_the_references_that_corpora_share(written, tmp_path):
+    """As Table 3 of ParaBank 2: of each corpus the same references, by several ranks."""
+    numbers = [*range(60)]
+    lines = {
+        "lower": [f"dog {n} , hen .\tdogs {n}" for n in numbers[:50]],
+        "lists": [f"Dog {n}, hen.\tA dog {n}.\tOne dog {n}.\tSome {n}." for n in numbers[10:]],
+        "short": [f"DOG {n}, hen\tDog {n}" for n in reversed(numbers[20:55])],
+    }
+    for name, text in lines.items():
+        written("\n".join(text).encode(), f"{name}.tsv", ranked=name == "lists")
+        (tmp_path / "out").rename(tmp_path / name)
+    folders = {name: str(tmp_path / name) for name in lines}
+
+    def chosen(name, others, **settings):
+        config = {"system": name, "bounds": {}, "folds": None, "max_tokens": None, "seed": 1}
+        output = tmp_path / "set" / "pairs.parquet"
+        shared = json.dumps({folders[other]: 1 for other in others})
+        given = arguments(
+            {**config, "sample": None, "shared": [*lines], **settings},
+            **{"folder": folders[name], "values": [], "shards": 1, "output": output},
+        )
+        choose([*given, "--shared", shared])
+        rows = list(read_rows(output, TrainingPairRow))
+        return [re.search(r"\d+", row["reference"])[0] for row in rows], rows, read_record(output)
+
+    ids, _, record = chosen("lower", ["lists", "short"])
+    assert ids == [str(number) for number in range(20, 50)]
+    assert record["rejected"] == {"other_reference": 20}
+    _, rows, record = chosen("lists", ["lower", "short"], ranks=[1, 3])
+    assert (rows[0]["reference"], rows[0]["paraphrase"]) == ("A dog 20.", "Some 20.")
+    assert (len(rows), record["rejected"]) == (30, {"other_reference": 60, "other_rank": 60})
+    samples = [
+        chosen(name, [other for other in lines if other != name], sample=10, ranks=1)[0]
+        for name in lines
+    ]
+    assert sorted(samples[0]) == sorted(samples[1]) == sorted(samples[2])
+    assert len(samples[0]) == 10
+    written(b"a cow\tcows", "other.tsv")
+    folders["short"] = str(tmp_path / "out")
+    with pytest.raises(InputError, match=r"out: they have no reference in common"):
+        chosen("lists", ["lower", "short"])
+
+
 def test_punctuation_counts_as_in_the_pairs_of_systems(written):
     rows, _ = written(b"\n".join(LINES), punctuation="tokens")
     assert (rows[0]["reference_words"], rows[0]["paraphrase_words"]) == (7, 6)
@@ -143,6 +196,17 @@ def test_its_training_sets_and_embeddings_stand_beside_the_systems(config):
             assert layout.folder(*unit) == before.folder(*unit)
 
 
+def test_a_training_set_of_shared_references_follows_the_other_corpora(config, tmp_path):
+    before = run_layout(config).folder("filter", "all-ppdb")
+    config["training_sets"]["all"] = {"shared": ["parabank2", "ppdb"]}
+    layout = run_layout(config)
+    assert layout.upstream(("filter", "all-ppdb")) == [("filter", "ppdb"), ("filter", "parabank2")]
+    assert set(layout.upstream(("filter", "all-parabank2"))) == {
+        *(("filter", "parabank2"), ("filter", "ppdb")),
+    }
+    assert layout.folder("filter", "all-ppdb") != before
+
+
 def test_it_follows_the_runs_punctuation(config):
     assert "punctuation" not in run_layout(config).settings(("filter", "ppdb"))
     config["evaluate"]["punctuation"] = "tokens"
@@ -166,7 +230,10 @@ def test_sets_by_columns_that_it_lacks_are_made_for_the_systems_alone_and_that_i
     assert "training_sets.all: pairs from outside have no translation_cost, so" in notes[0]
     config["training_sets"]["all"] = {"grid": {"ranks": [1, [1, 5]]}}
     assert list(training_sets(config)) == ["all-parabank2-1", "all-parabank2-2"]
-    assert "have no second paraphrase, so it is made for" in next(iter(Filter.notes(config)))
+    assert "have no second paraphrase, so it is made without ppdb" in next(Filter.notes(config))
+    config["outside"]["ppdb"]["ranked"] = True
+    assert len(training_sets(config)) == 4
+    assert not list(Filter.notes(config))
     config["training_sets"]["all"] = {"grid": {"bounds": {"overlap_1": [[0, 0.5], [0.5, 1]]}}}
     assert [name for name in training_sets(config) if "ppdb" in name] == [
         "all-ppdb-1",
@@ -203,6 +270,16 @@ def test_sets_by_columns_that_it_lacks_are_made_for_the_systems_alone_and_that_i
             ".systems: 'ppdb' is from outside, and its pairs have no corpus of the bitext",
         ),
         ("outside.ppdb.tsv", "missing.tsv", ": "),
+        (
+            "outside.ppdb",
+            {"tsv": "a", "ranked": True, "columns": {"reference": 1, "paraphrase": 0}},
+            ".ranked: all columns from columns.paraphrase on are paraphrases",
+        ),
+        (
+            "training_sets.all.shared",
+            ["ppdb", "pdb"],
+            ": 'pdb' is not among run.systems, nor among run.outside",
+        ),
     ],
 )
 def test_what_can_not_be_is_told(config, path, value, problem):

@@ -632,7 +632,9 @@ def test_optional_tests_of_cleaning_have_no_part_in_the_names_of_folders_until_t
     config,
 ):
     clean = run_layout(config).stage(Clean)
-    assert not {"entities", "language_confidence"} & clean.settings(None).keys()
+    assert not {"entities", "language_confidence", "filter"} & clean.settings(None).keys()
+    assert changed(config, "clean", "filter", True) == set()
+    assert ("clean", None) in changed(config, "clean", "filter", False)
     assert ("clean", None) in changed(config, "clean", "entities", "reject")
     config["clean"]["language_confidence"] = {"reference": 0.1}
     clean = run_layout(config).stage(Clean)

@@ -74,6 +74,7 @@ def test_a_run_of_merges_has_no_unit_of_bitext_or_models(config, tmp_path, monke
             "systems.bt2017.select.score: rank is for a system that merges",
         ),
         ({"run.systems": ["bt2017"]}, "run.corpora: it is empty; name the bitext"),
+        ({"run.systems": []}, "run.systems: it is empty; name a system, or pairs from outside"),
         (
             {"systems.cs.merge": {key: {"run": "cs-en", "system": "x"} for key in ("cs", "de")}},
             "systems.cs.merge: cs and de are the same system of the same run, x of cs-en",

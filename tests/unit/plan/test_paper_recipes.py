@@ -1,5 +1,7 @@
 """The numbers of the papers' training, read from the recipes that follow them."""
 
+import math
+
 import pytest
 
 from tests.configs import ROOT
@@ -229,15 +231,16 @@ def test_paranmt_compares_mega_batches_of_1_20_and_40():
 # --- ParaBank 2 --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["parabank2", "czeng"])
-def test_parabank2_filters_by_4_layer_models_that_clean_corpora_train(name):
-    config = recipe(name)
+@pytest.mark.parametrize("names", [["parabank2"], ["czeng"], ["czeng", "czeng17"]])
+def test_parabank2_filters_by_4_layer_models_that_clean_corpora_train(names):
+    config = recipe(*names)
     roles = ("filter_forward", "filter_backward")
     for role in roles:
         block = selection.role_model(config, role)
         assert (block["encoder_layers"], block["decoder_layers"]) == (4, 4)
     filters = config["dual_filter"]
-    assert (filters["enabled"], filters["method"], filters["max_sum"]) == (True, "sum", 3.5)
+    assert (filters["enabled"], filters["method"]) == (True, "cross_entropy")
+    assert -math.log(filters["min_score"]) == pytest.approx(3.5, abs=0.001)
     assert filters["dev_pairs"] == 500
     trusted = selection.trusted_corpora(config)
     assert trusted
@@ -253,6 +256,12 @@ def test_parabank2_stops_its_filter_models_by_500_lines_of_news():
     assert "news" in selection.measured_corpora(config)
 
 
+def test_parabank2_parses_the_top_3_levels_of_some_references():
+    syntax = recipe("parabank2")["evaluate"]["syntax"]
+    assert syntax["levels"] == 3
+    assert 376 < syntax["share"] * 19_723_003 < 5_000
+
+
 def test_parabank2_compares_ranks_and_a_pair_of_ranks_with_the_other_corpora():
     config = recipe("parabank2", "parabank2-embeddings")
     sets = training_sets(config)
@@ -264,6 +273,7 @@ def test_parabank2_compares_ranks_and_a_pair_of_ranks_with_the_other_corpora():
     assert [each["ranks"] for each in own] == [1, 2, 3, 4, 5, [1, 5]]
     assert {each["system"] for each in own} == {"parabank2"}
     assert {each["sample"] for each in sets.values()} == {5_000_000}
+    assert {(*each["shared"],) for each in sets.values()} == {(*config["run"]["systems"],)}
     assert config["systems"]["parabank2"]["select"]["best"] == 5
     found = trained(config)
     assert {tuple(each["model"]["encoders"]) for each in found.values()} == {("word",)}
@@ -271,6 +281,50 @@ def test_parabank2_compares_ranks_and_a_pair_of_ranks_with_the_other_corpora():
     assert config["sts"]["data"] == ["sts/2016"]
     vectors = trained(recipe("parabank2", "parabank2-embeddings", "paragram"))
     assert {each["model"]["vectors"] for each in vectors.values()} == {PARAGRAM}
+
+
+def test_parabank2_compares_the_released_corpora_on_the_references_that_they_share():
+    config = recipe("parabank2-embeddings", "parabank2-released", "paragram")
+    assert (config["run"]["systems"], config["run"]["corpora"]) == ([], [])
+    own, others = training_sets(config), training_sets(recipe("parabank2", "parabank2-embeddings"))
+    shared = ["paranmt_5m", "parabank_1", "parabank_2"]
+    for each, other in zip(own.values(), others.values(), strict=True):
+        assert each["shared"] == shared
+        told = {"system": None, "shared": None, "sample": None}
+        assert each | told == other | told
+
+
+# --- All four ---
+
+
+@pytest.mark.parametrize(
+    ("names", "filters", "splits_digits"),
+    [
+        (["bt2017"], False, False),
+        (["bt2017", "bt2017-embeddings", "bt2017-tuning"], False, False),
+        (["paranmt"], False, False),
+        (["paranmt", "paranmt-sources"], False, False),
+        (["parabank"], True, True),
+        (["parabank2"], True, False),
+        (["czeng", "czeng17"], True, False),
+    ],
+)
+def test_the_parabanks_filter_pairs_and_the_first_splits_numbers(names, filters, splits_digits):
+    config = recipe(*names)
+    assert config["clean"].get("filter", True) == filters
+    assert config["subword"]["split_digits"] == splits_digits
+
+
+def test_the_samples_and_the_documents_of_the_tables():
+    table1 = recipe("paranmt", "paragram", "paranmt-statistics")
+    assert table1["generate"]["limit"] == {"bitext": 100_000}
+    assert table1["evaluate"]["columns"] == ["paragram_phrase"]
+    syntax = table1["evaluate"]["syntax"]
+    assert (syntax["levels"], syntax["share"]) == (2, 1.0)
+    assert recipe("paranmt")["evaluate"]["pairs"] == 100_000
+    assert recipe("bt2017", "bt2017-embeddings", "bt2017-tuning")["evaluate"]["pairs"] == 150_000
+    for name in ("paranmt", "bt2017"):
+        assert recipe(name)["evaluate"]["documents"] == "wikipedia.txt"
 
 
 # --- Rewriters ---------------------------------------------------------------------------------

@@ -14,11 +14,12 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.rows import ParaphrasesRow
+from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.evaluate.statistics import Sample, statistics
 from workflow_scripts.stages.release import sections
-from workflow_scripts.stages.release.report import main
+from workflow_scripts.stages.release.report import main, report
 from workflow_scripts.stages.release.sections import system_overview
 
 MODEL, TRAINING = defaults("embedding_model"), defaults("embedding_training")
@@ -48,6 +49,15 @@ def page(write_report, tmp_path_factory):
 @pytest.fixture(scope="module")
 def reader(page):
     return Reader(page)
+
+
+def test_a_run_of_pairs_from_outside_alone_has_a_page_without_counts_of_systems(tmp_path):
+    told = {"title": "Pairs", "name": "pairs", "languages": LANGUAGES, "licence": "unknown"}
+    functions = ("overview", "stages", "configuration")
+    names = [f"{sections.__name__}:{function}" for function in functions]
+    page = report(FinishedRun({**told, "quoted": {}}, [], {}), names)
+    assert "Paraloom run <strong>pairs</strong>: paraphrases (en) from outside. Licence" in page
+    assert re.findall('<h2 id="(.*?)"', page) == ["configuration"]
 
 
 @pytest.mark.slow

@@ -37,6 +37,10 @@ def test_table_has_rows_of_every_system(run, monkeypatch):
     assert "tree distance" in header
 
 
+def test_without_systems_there_is_no_table_of_measures():
+    assert measure_table({}) == ""
+
+
 def test_a_group_without_paraphrases_has_empty_cells():
     nothing = {"rank": 1, "listed": 0, "one_minus_bleu": None, "interval": None, "mean_sum": None}
     groups = {"all": {"references": 3, "testbed": None, "syntax": None, "ranks": [nothing]}}

@@ -103,6 +103,12 @@ def test_what_cannot_be_shown_is_told(run):
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(InputError, match=r"paraphrases\.parquet"):
         main(["show", "mine"])
+    config = (run / "config.yaml").read_text(encoding="utf-8")
+    none = yaml.safe_load(config) | {"run": {"corpora": [], "systems": []}}
+    (run / "config.yaml").write_text(yaml.safe_dump(none), encoding="utf-8")
+    with pytest.raises(InputError, match="no system of the run, no paraphrases"):
+        main(["show", "mine"])
+    (run / "config.yaml").write_text(config, encoding="utf-8")
     (run / "release" / "manifest.json").unlink()
     with pytest.raises(InputError, match="the run is not finished; see paraloom status"):
         main(["show", str(run)])

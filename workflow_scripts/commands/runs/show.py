@@ -35,12 +35,17 @@ def show(run: Path, examples: int, seed: int) -> str:
         seed: the same seed and release give the same references.
 
     Raises:
-        InputError: there is no such run, it is not finished, or a file of its release is damaged.
+        InputError: there is no such run, it is not finished, it has no system, or a file of its
+            release is damaged.
     """
     config = read_config(run)
     systems = config["run"]["systems"]
     if not (run / "release" / "manifest.json").exists():
         raise InputError(f"{run}: the run is not finished; see paraloom status")
+    if not systems:
+        raise InputError(
+            f"{run}: no system of the run, no paraphrases; see paraloom release summary"
+        )
     files = {system: run / "release" / system / "paraphrases.parquet" for system in systems}
     total = max(verify(path)["rows_out"] for path in files.values())
 

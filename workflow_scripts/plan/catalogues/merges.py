@@ -12,7 +12,7 @@ from workflow_scripts.plan.catalogues.pair_features import (
     REFERENCE_NLLS,
     run_grammar,
 )
-from workflow_scripts.plan.catalogues.training_sets import model_columns
+from workflow_scripts.plan.catalogues.training_sets import model_columns, outside_corpora
 from workflow_scripts.plan.config import Config
 
 # Between the name of a run and a corpus in a tag, and between two tags, as between the names of
@@ -28,18 +28,24 @@ def merging(config: Config) -> list[str]:
     return [name for name in config["run"]["systems"] if "merge" in blocks.get(name, {})]
 
 
-def only_merges(config: Config) -> bool:
-    """Tell whether the run merges what others selected, and has no bitext and no models."""
-    return bool(merging(config))
+def without_bitext(config: Config) -> bool:
+    """Tell whether the run has no bitext and no models.
+
+    It merges what others selected, or trains on pairs from outside alone.
+    """
+    return bool(merging(config)) or not config["run"]["systems"]
 
 
 def problems(config: Config) -> Iterator[str]:
     """Yield what is wrong with a run of merges, or with one without that has no bitext."""
     run, merges = config["run"], merging(config)
-    if not merges:
+    if not without_bitext(config):
         if not run["corpora"]:
             yield "run.corpora: it is empty; name the bitext, one or more of corpora"
         return
+    if not run["systems"] and not outside_corpora(config):
+        yield "run.systems: it is empty; name a system, or pairs from outside in run.outside"
+    kind = "of merges" if merges else "without systems"
     others = [name for name in run["systems"] if name not in merges]
     if others:
         yield (
@@ -48,7 +54,7 @@ def problems(config: Config) -> Iterator[str]:
         )
     for where, problem in _useless(config).items():
         if problem:
-            yield f"{where}: a run of merges has no bitext and no models; {problem}"
+            yield f"{where}: a run {kind} has no bitext and no models; {problem}"
     for name in merges:
         yield from _system_problems(f"systems.{name}", config["systems"][name])
 

@@ -17,7 +17,7 @@ def training_sets(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
     The name is `<entry>-<system>`, and one number for each axis of the grid: the place, from 1, of
     its value in the list. A corpus from outside stands as a system. The settings are system,
     bounds, folds (or None), max_tokens and sample (or None), and seed; also `first` (`folds`),
-    `ranks` and `corpora` where they change anything.
+    `ranks`, `corpora` and `shared` where they change anything.
     """
     return {
         name: settings
@@ -31,13 +31,14 @@ def outside_corpora(config: dict[str, Any]) -> list[str]:
     return config["run"].get("outside", [])  # configurations of earlier runs lack the key
 
 
-def lacking_outside(block: dict[str, Any]) -> list[str]:
-    """Return what an entry asks for and pairs from outside lack: columns, for example."""
+def lacking_outside(block: dict[str, Any], corpus: dict[str, Any]) -> list[str]:
+    """Return what an entry asks for and a corpus from outside lacks: columns, for example."""
     text = {*PAIR_COLUMNS} - {*MODEL_COLUMNS}
     block = filled(block, "training_set")
     ranks = [block["ranks"], *block["grid"].get("ranks", [])]
     lacking = [column for column in entry_columns(block) if column not in text]
-    lacking += ["second paraphrase"] if any(isinstance(rank, list) for rank in ranks) else []
+    two = any(isinstance(rank, list) for rank in ranks) and not corpus.get("ranked")
+    lacking += ["second paraphrase"] if two else []
     bitext = block["corpora"] is not None or "corpora" in block["grid"]
     return lacking + (["corpus of the bitext"] if bitext else [])
 
@@ -50,8 +51,14 @@ def sources(block: dict[str, Any], config: dict[str, Any]) -> list[str]:
     """
     if named := filled(block, "training_set")["systems"]:
         return named
-    more = [] if lacking_outside(block) else outside_corpora(config)
-    return [*config["run"]["systems"], *more]
+    outside = [name for name, lacking in lacked(block, config).items() if not lacking]
+    return [*config["run"]["systems"], *outside]
+
+
+def lacked(block: dict[str, Any], config: dict[str, Any]) -> dict[str, list[str]]:
+    """Return what an entry asks for and each corpus from outside lacks; unknown ones lack none."""
+    known = config.get("outside", {})
+    return {name: lacking_outside(block, known.get(name, {})) for name in outside_corpora(config)}
 
 
 def known_entries(block: dict[str, Any], config: dict[str, Any]) -> list[str]:
@@ -244,4 +251,6 @@ def _chosen_keys(block: dict[str, Any]) -> dict[str, Any]:
     So training sets of earlier versions keep their folders.
     """
     keys = {"first": "folds"} if block["folds"] and block["first"] == "folds" else {}
-    return keys | {key: block[key] for key in ("ranks", "corpora") if block[key] is not None}
+    return keys | {
+        key: block[key] for key in ("ranks", "corpora", "shared") if block[key] is not None
+    }

@@ -33,6 +33,8 @@ class Clean(Stage):
     def settings(self, instance: None) -> dict[str, Any]:
         sides = self.config["languages"]
         limits = {k: v for k, v in self.config["clean"].items() if k != "max_line_bytes"}
+        if limits.get("filter"):
+            del limits["filter"]  # as if left out: the names of existing folders follow from it
         if "language_confidence" in limits:
             limits["language_confidence"] = {
                 side: {"code": sides[side]["code"], "least": least}

@@ -8,7 +8,7 @@ from typing import Any
 
 from workflow_scripts.core.files.paths import file_name
 from workflow_scripts.plan import selection
-from workflow_scripts.plan.catalogues.merges import only_merges
+from workflow_scripts.plan.catalogues.merges import without_bitext
 from workflow_scripts.plan.catalogues.model_blocks import as_trained_here, finished
 from workflow_scripts.plan.catalogues.written_sources import is_text, written_corpora
 from workflow_scripts.plan.config import Config
@@ -18,7 +18,7 @@ def problems(config: Config) -> Iterator[str]:
     """Yield what is wrong with the catalogue of corpora, and with the run's choice of them."""
     for name, block in config["corpora"].items():
         yield from _download_problems(name, block)
-    if only_merges(config):  # none of its corpora are read
+    if without_bitext(config):  # none of its corpora are read
         return
     yield from _written_problems(config)
     train = config["train"]

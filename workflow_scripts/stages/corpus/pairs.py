@@ -73,9 +73,12 @@ def _text_pairs(
 
 
 def _tsv_pairs(
-    path: str, columns: tuple[int, int], header: bool, prefix: str, max_bytes: int
+    path: str, columns: tuple[int, int], header: bool, ranked: bool, prefix: str, max_bytes: int
 ) -> Iterator[Pair | Rejected]:
-    """Yield the lines of a tab-separated file; quotation marks have no special meaning."""
+    """Yield the lines of a tab-separated file; quotation marks have no special meaning.
+
+    If they are `ranked`, the second column and each one after it give a pair with the first.
+    """
     for number, line in enumerate(read_lines(path, max_bytes), 1):
         if header and number == 1:
             continue
@@ -85,8 +88,10 @@ def _tsv_pairs(
         elif len(cells) <= max(columns):
             yield Rejected(path, number, "columns", line)
         else:
-            sides = [(path, cells[column]) for column in columns]
-            yield _pair_or_rejected(f"{prefix}{number}", number, sides, max_bytes)
+            source, reference = columns
+            for cell in cells[reference : None if ranked else reference + 1]:
+                sides = [(path, cells[source]), (path, cell)]
+                yield _pair_or_rejected(f"{prefix}{number}", number, sides, max_bytes)
 
 
 def _sentences(path: str, prefix: str, max_bytes: int) -> Iterator[Pair | Rejected]:
@@ -120,8 +125,8 @@ def read_pairs(
     Args:
         name: the corpus' name in the config, for messages.
         block: the corpus' block of the config: `source` and `reference` (a path or a list of
-            paths each), `tsv` with `columns` and `header`, `text`, whose pairs have an empty
-            source, or `testbed`.
+            paths each), `tsv` with `columns` and `header` (from outside also `ranked`), `text`,
+            whose pairs have an empty source, or `testbed`.
         max_bytes: the most bytes of a line; a TSV line counts as a whole.
         seed: for a testbed that has no seed of its own.
 
@@ -136,9 +141,9 @@ def read_pairs(
     if "tsv" in block:
         paths = _paths(block["tsv"])
         columns = (block["columns"]["source"], block["columns"]["reference"])
-        header = filled(block, "corpus")["header"]
+        header, ranked = filled(block, "corpus")["header"], block.get("ranked", False)
         for path, prefix in zip(paths, _prefixes(paths), strict=True):
-            yield from _tsv_pairs(path, columns, header, prefix, max_bytes)
+            yield from _tsv_pairs(path, columns, header, ranked, prefix, max_bytes)
         return
     if "text" in block:
         paths = _paths(block["text"])

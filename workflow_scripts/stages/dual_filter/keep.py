@@ -16,7 +16,8 @@ from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 def adequacy(forward_nll: float, backward_nll: float) -> float:
     """Return the dual conditional cross-entropy score of a pair, between 0 and 1 (best).
 
-    Junczys-Dowmunt (2018), section 3.1: both models should agree, and find the pair likely.
+    Junczys-Dowmunt (2018), which ParaBank 2 (3.1) follows: both models should agree, and find the
+    pair likely.
     """
     disagreement = abs(forward_nll - backward_nll)
     return math.exp(-(disagreement + (forward_nll + backward_nll) / 2))

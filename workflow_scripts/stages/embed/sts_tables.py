@@ -125,6 +125,8 @@ def chosen_by(settings: dict[str, Any]) -> str:
         said.insert(0 if settings.get("first") == "folds" else len(said), part)
     if corpora is not None:
         said.insert(0, f"of {', '.join(corpora)}")
+    if "shared" in settings:
+        said.insert(0, f"references that {', '.join(settings['shared'])} share")
     ranks = settings.get("ranks")
     if isinstance(ranks, int):
         said.append(

@@ -21,7 +21,7 @@ from workflow_scripts.plan.catalogues.pair_features import (
 )
 from workflow_scripts.plan.catalogues.training_sets import (
     column_training_sets,
-    lacking_outside,
+    lacked,
     model_columns,
     outside_corpora,
 )
@@ -45,15 +45,16 @@ def problems(config: Config) -> Iterator[str]:
 
 
 def notes(config: Config) -> Iterator[str]:
-    """Yield which training sets are made for the systems alone, since others lack a column."""
+    """Yield which training sets are made without corpora from outside, which lack a column."""
     outside = outside_corpora(config)
     for name in config["run"]["training_sets"] if outside else []:
         block = config["training_sets"][name]
-        lacking = lacking_outside(block)
+        lacking = {corpus: what for corpus, what in lacked(block, config).items() if what}
         if lacking and filled(block, "training_set")["systems"] is None:
+            what = dict.fromkeys(chain(*lacking.values()))
             yield (
-                f"training_sets.{name}: pairs from outside have no {' and no '.join(lacking)}, so "
-                f"it is made for the systems alone, without {', '.join(outside)}"
+                f"training_sets.{name}: pairs from outside have no {' and no '.join(what)}, so it "
+                f"is made without {', '.join(lacking)}"
             )
 
 
@@ -69,6 +70,13 @@ def _outside_problems(config: Config) -> Iterator[str]:
         for key in ("systems", "columns", "training_sets"):
             if name in config[key]:
                 yield f"outside.{name}: the name is taken in {key}; choose another"
+    for name, block in config.get("outside", {}).items():
+        columns = filled(block, "outside")["columns"]
+        if block.get("ranked") and columns["reference"] >= columns["paraphrase"]:
+            yield (
+                f"outside.{name}.ranked: all columns from columns.paraphrase on are paraphrases; "
+                "the reference must stand before them"
+            )
 
 
 def _column_problems(name: str, column: dict[str, Any], config: Config) -> Iterator[str]:
@@ -155,11 +163,14 @@ def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> 
     for system in block["systems"] or []:
         if system not in [*config["run"]["systems"], *outside]:
             yield f"{where}.systems: '{system}' is not among run.systems, nor among run.outside"
-        elif system in outside and (lacking := lacking_outside(block)):
+        elif system in outside and (lacking := lacked(block, config)[system]):
             yield (
                 f"{where}.systems: '{system}' is from outside, and its pairs have no "
                 f"{' and no '.join(lacking)}; make an entry of its own for it"
             )
+    for other in block["shared"] or []:
+        if other not in [*config["run"]["systems"], *outside]:
+            yield f"{where}.shared: '{other}' is not among run.systems, nor among run.outside"
     paraphrased = selection.generate_corpora(config)
     for corpus in dict.fromkeys(chain(block["corpora"] or [], *block["grid"].get("corpora", []))):
         if corpus not in paraphrased:

@@ -24,27 +24,40 @@ from workflow_scripts.stages.filter.columns import BATCH, Counter
 
 
 def lines_of(config: dict[str, Any]) -> Iterator[Pair | Rejected]:
-    """Yield the lines of a corpus; the source of a `Pair` is the first side, called reference."""
+    """Yield the lines of a corpus, or what is `ranked` in them pair by pair.
+
+    The source of a `Pair` is the first side, called reference.
+    """
     columns = config["columns"]
     block = {
         "tsv": config["tsv"],
         "columns": {"source": columns["reference"], "reference": columns["paraphrase"]},
         "header": config["header"],
+        "ranked": config.get("ranked", False),
     }
     return read_pairs(config["name"], block, config["max_line_bytes"], 0)
 
 
-def batch_of(name: str, pairs: list[Pair], counter: Counter) -> pa.RecordBatch:
-    """Return some pairs with their columns, as the schema `pair_columns` has them."""
-    references = pa.array([pair.source.strip() for pair in pairs])
-    paraphrases = pa.array([pair.reference.strip() for pair in pairs])
+def with_ranks(pairs: Iterator[Pair]) -> Iterator[tuple[Pair, int]]:
+    """Yield pairs, each with its number among those of its line."""
+    place, rank = None, 0
+    for pair in pairs:
+        rank = rank + 1 if pair.place == place else 1
+        place = pair.place
+        yield pair, rank
+
+
+def batch_of(name: str, ranked: list[tuple[Pair, int]], counter: Counter) -> pa.RecordBatch:
+    """Return some pairs with their ranks and columns, as the schema `pair_columns` has them."""
+    references = pa.array([pair.source.strip() for pair, _ in ranked])
+    paraphrases = pa.array([pair.reference.strip() for pair, _ in ranked])
     return pa.record_batch(
         {
-            "id": pa.array([f"{name}:{pair.place}" for pair in pairs]),
+            "id": pa.array([f"{name}:{pair.place}" for pair, _ in ranked]),
             "reference": references,
             "paraphrase": paraphrases,
-            "rank": np.ones(len(pairs), np.int32),  # each line is the only pair of its reference
-            **{column: pa.nulls(len(pairs), pa.float32()) for column in MODEL_COLUMNS},
+            "rank": np.array([rank for _, rank in ranked], np.int32),
+            **{column: pa.nulls(len(ranked), pa.float32()) for column in MODEL_COLUMNS},
             **counter.columns(references, paraphrases),
         }
     )
@@ -57,7 +70,8 @@ def write_outside(
 
     Args:
         config: `name`, `tsv` (files), `columns` (numbers of `reference` and `paraphrase`),
-            `header`, `max_line_bytes`; `punctuation`, if it is not dropped.
+            `header`, `max_line_bytes`; `ranked`, if lines have several paraphrases, and
+            `punctuation`, if it is not dropped.
         output: the `pair_columns` shard with all pairs; its record stands beside it.
         inputs: SHA-256 of the files, by path.
 
@@ -81,7 +95,7 @@ def write_outside(
             tally.rejected[line.reason] += 1
 
     def with_columns(lines: Iterator[Pair | Rejected]) -> Iterator[pa.RecordBatch]:
-        pairs = good(lines)
+        pairs = with_ranks(good(lines))
         any_pair = False
         while chunk := list(islice(pairs, BATCH)):
             any_pair = True

@@ -20,9 +20,12 @@ NOWHERE: Place = (-1.0, "", 0)
 _BINS = 1 << 16
 
 
-def place(seed: int, identifier: str, rank: int) -> Place:
-    """Return where a pair stands in the seeded order of all pairs."""
-    return fraction(seed, "training_set", identifier, rank), identifier, rank
+def place(seed: int, identifier: str, rank: int, name: str | None = None) -> Place:
+    """Return where a pair stands in the seeded order of all pairs.
+
+    Its number follows from the id of its reference, or from another `name` of the reference.
+    """
+    return fraction(seed, "training_set", name or identifier, rank), identifier, rank
 
 
 def last_within(places: Places, limit: int) -> Place:

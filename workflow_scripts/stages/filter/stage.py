@@ -110,6 +110,8 @@ class Filter(StageOfKinds):
             options={
                 **self._all_pairs(training_set.system),
                 "values": self.named_folders(training_set.columns()),
+                "shared": {self.folder(it): self.shards(it) for it in training_set.shared()}
+                or None,
             },
         )
 

@@ -21,6 +21,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths
 from workflow_scripts.core.files.rows import PairColumnsRow, TrainingPairRow
 from workflow_scripts.core.files.shard_frame import Input, Stream, Tally, write_shard
+from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.plan.catalogues.training_sets import columns_of
 from workflow_scripts.stages.filter.folds import Folds
 from workflow_scripts.stages.filter.pair_stream import (
@@ -31,12 +32,14 @@ from workflow_scripts.stages.filter.pair_stream import (
 )
 from workflow_scripts.stages.filter.ranks import at_ranks, whole_references
 from workflow_scripts.stages.filter.sample import Place, last_within, place
+from workflow_scripts.stages.filter.shared_references import Keys, among, in_common, keys_of
 
 Mask = NDArray[np.bool_]
 
 # Why a pair is left out. A further reason is the name of a column whose bounds it does not meet.
 OUT_OF_FOLD, NOT_DRAWN = "fold", "sample"
 OTHER_CORPUS = "other_corpus"
+OTHER_REFERENCE = "other_reference"  # not all of the corpora that share references have it
 OTHER_RANK = "other_rank"  # another pair of its reference was chosen, by rank
 ALONE = "alone"  # a pair of two paraphrases was wanted, and its reference has only this one
 WORDS = ("reference_words", "paraphrase_words")
@@ -107,14 +110,15 @@ class Chosen(NamedTuple):
 class TrainingSet:
     """The pairs that a training set's settings choose."""
 
-    def __init__(self, passes: Passes, settings: dict[str, Any]):
+    def __init__(self, passes: Passes, settings: dict[str, Any], shared: Keys | None = None):
         """Find the ends of folds and sample.
 
         Args:
             passes: gives a new pass over all pairs at each call.
             settings: as `training_sets` gives them.
+            shared: the keys of the only references that are taken; None: of all.
         """
-        self._passes, self._settings = passes, settings
+        self._passes, self._settings, self._shared = passes, settings, shared
         folds = settings["folds"]
         # A pair without a value is in no fold.
         self._before: dict[str, Any] = {folds["column"]: (None, None)} if folds else {}
@@ -153,6 +157,10 @@ class TrainingSet:
             names = pc.list_element(pc.split_pattern(pairs.texts.column("id"), ":"), 0)
             mask = pc.is_in(names, self._corpora).to_numpy(zero_copy_only=False)
             rejected[OTHER_CORPUS] = int(np.count_nonzero(~mask))
+        if self._shared is not None:
+            known = among(keys_of(pairs.texts.column("reference")), self._shared)
+            rejected[OTHER_REFERENCE] = int(np.count_nonzero(mask & ~known))
+            mask &= known
         bounded(pairs.columns, self._before, mask, rejected)
         return mask
 
@@ -168,7 +176,11 @@ class TrainingSet:
         identifier = pairs.texts.column("id")[int(row)].as_py()
         # Sets of other ranks draw the same references as that of the best.
         rank = 1 if self._ranks else int(pairs.columns["rank"][row])
-        return place(self._settings["seed"], identifier, rank)
+        if self._shared is None:
+            return place(self._settings["seed"], identifier, rank)
+        # The corpora have other ids for the references that they share.
+        reference = pairs.texts.column("reference")[int(row)].as_py()
+        return place(self._settings["seed"], identifier, rank, letters_and_digits(reference))
 
     def _candidates(self, pairs: Iterable[Pairs]) -> Iterator[Chosen]:
         """Yield what bounds, folds and ranks leave for the sample."""
@@ -226,6 +238,7 @@ def write_training_set(
     shards: int,
     output: Path,
     values: dict[str, Path] | None = None,
+    shared: dict[str, int] | None = None,
 ) -> None:
     """Choose a training set among the pairs of a system.
 
@@ -235,9 +248,12 @@ def write_training_set(
         shards: their number.
         output: the training set (Parquet); its record stands beside it.
         values: a folder with `pair_values` shards for each column that a model computed.
+        shared: folders as the first, and how many shards each has: only references that all of
+            these have are taken.
 
     Raises:
-        InputError: a column that it is chosen by has no value of any pair, or a file is damaged.
+        InputError: a column that it is chosen by has no value of any pair, the folders share no
+            reference, or a file is damaged.
     """
     paths = shard_paths(folder, shards)
     rows = Input(paths, PairColumnsRow).count()
@@ -246,10 +262,10 @@ def write_training_set(
     names = sorted({"rank", *WORDS, *(set(needed) - others.keys())})
 
     def passes() -> Iterator[Pairs]:
-        return read_pairs(paths, others, names, ["id"])
+        return read_pairs(paths, others, names, ["id", *(["reference"] if shared else [])])
 
     require_values(passes, needed)
-    chosen = TrainingSet(passes, config)
+    chosen = TrainingSet(passes, config, in_common(shared) if shared else None)
     texts = ["id", "reference", "paraphrase"]
     pairs = read_pairs(paths, others, names, texts)
     tally = Tally()

@@ -102,8 +102,13 @@ class TrainingSet(UnitKind):
         """Return the units of the columns that it needs and a model computes."""
         return column_units(self.config, self.system, columns_of(self._chosen))
 
+    def shared(self) -> list[str]:
+        """Return the other systems and corpora from outside that must have its references."""
+        return [name for name in self._chosen.get("shared", []) if name != self.system]
+
     def reads(self) -> list[Unit]:
-        return [self.stage.unit(self.system), *self.columns().values()]
+        pairs = map(self.stage.unit, [self.system, *self.shared()])
+        return [*pairs, *self.columns().values()]
 
     def records(self) -> list[str]:
         return ["pairs"]

@@ -5,7 +5,7 @@ from typing import Any
 from workflow_scripts.core.files.paths import Located
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues import written_sources
-from workflow_scripts.plan.catalogues.merges import only_merges
+from workflow_scripts.plan.catalogues.merges import without_bitext
 from workflow_scripts.plan.catalogues.rewriters import rewriter_of
 from workflow_scripts.plan.catalogues.written_sources import (
     SOURCES,
@@ -59,7 +59,7 @@ class Generate(Stage):
     notes = staticmethod(notes)
 
     def instances(self) -> list[str | None]:
-        if only_merges(self.config):
+        if without_bitext(self.config):
             return []
         systems = self.config["run"]["systems"]
         idf = ["idf"] if any(needs_idf(self.config, system) for system in systems) else []

@@ -22,9 +22,14 @@ from workflow_scripts.stages.train.doubts import ADVICE
 from workflow_scripts.stages.train.results import all_metrics
 
 
-def overview(run: FinishedRun) -> dict[str, Any]:
-    """Return the few figures that matter most, and how many paraphrases there are."""
+def overview(run: FinishedRun) -> dict[str, Any] | None:
+    """Return the few figures that matter most, and how many paraphrases there are.
+
+    None for a run without systems.
+    """
     measures = all_measures(run)
+    if not measures:
+        return None
     systems = [system_overview(name, system) for name, system in measures.items()]
     return {
         "tiles": tiles(
@@ -41,9 +46,10 @@ def overview(run: FinishedRun) -> dict[str, Any]:
     }
 
 
-def stages(run: FinishedRun) -> dict[str, Any]:
-    """Return the rows of every stage."""
-    return {"stages": bars(described_stages(run))}
+def stages(run: FinishedRun) -> dict[str, Any] | None:
+    """Return the rows of every stage; None for a run without systems."""
+    described = described_stages(run)
+    return {"stages": bars(described)} if described else None
 
 
 def configuration(run: FinishedRun) -> dict[str, Any]:

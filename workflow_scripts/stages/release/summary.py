@@ -45,8 +45,10 @@ def measure_table(systems: dict[str, dict[str, Any]]) -> str:
     percentage of paraphrases that mean exactly the same as their references.
 
     Args:
-        systems: the groups of measures.json by system.
+        systems: the groups of measures.json by system; without any there is no table ("").
     """
+    if not systems:
+        return ""
     rows = []
     for system, groups in systems.items():
         for name, group in shown_groups(groups).items():
