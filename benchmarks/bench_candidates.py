@@ -171,7 +171,7 @@ class Bench:
         """Return the figures of one setting, in the order of the columns."""
         constraints = {
             **{"kind": "negative", "choose": "random", "sets": 5, "fraction": [0.0, 0.3333]},
-            "spare": spare,
+            **{"case": True, "spare": spare},
         }
         config = {
             "system": "bench",

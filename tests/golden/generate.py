@@ -32,7 +32,8 @@ def outputs(folder: Path) -> Outputs:
     chosen = folder / "references" / "0000.parquet"
     references.main(arguments(config, sample=sample, pairs=shards, output=chosen))
     counted = folder / "idf" / "idf.parquet"
-    idf.main(arguments({"corpora": ["train"]}, folder=folder, shards=2, output=counted))
+    counting = {"corpora": ["train"], "language": "en"}
+    idf.main(arguments(counting, folder=folder, shards=2, output=counted))
     outputs: Outputs = {
         "references": table(chosen, ReferenceRow),
         "references_record": counts(chosen.with_suffix(".json")),
@@ -53,6 +54,7 @@ def outputs(folder: Path) -> Outputs:
             "variants",
             {"method": "beam", "beam_size": 6, "nbest": 2},
             {
+                "language": "en",
                 "idf": {"bounds": [2.0, 17.0], "min_references": 2, "exempt": ["the", "at"]},
                 "pairs": {"list": str(words)},
                 "variants": {

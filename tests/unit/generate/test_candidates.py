@@ -26,10 +26,9 @@ from workflow_scripts.stages.generate.candidates import (
     open_job,
     with_results,
 )
-from workflow_scripts.stages.generate.constraint_words import words_of
+from workflow_scripts.stages.generate.constraint_words import plain_words, words_of
 from workflow_scripts.stages.generate.constraints import ConstraintSet, constraint_sets
 from workflow_scripts.stages.generate.decoding import Decoding, Request
-from workflow_scripts.stages.generate.idf import plain_words
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 CONSTRAINTS = {"kind": "negative", "choose": "random", "sets": 3, "fraction": [0.2, 0.5]}
@@ -209,8 +208,8 @@ def test_a_beam_avoids_the_words_of_each_set(model, sentences, tmp_path):
         assert len(row["candidates"]) == 3
         for candidate in row["candidates"]:
             avoided = row["sets"][candidate["set"]]["avoid"]
-            words = {word.text.lower() for word in words_of(candidate["text"])}
-            assert avoided and not words & {word.lower() for word in avoided}
+            words = {word.text for word in words_of(candidate["text"])}
+            assert avoided and words.isdisjoint(avoided)
 
 
 VARIANTS = {
@@ -228,7 +227,7 @@ def constrained(nmt_oracle, model, sentences, tmp_path_factory):
     folder = tmp_path_factory.mktemp("constrained")
     idf = folder / "idf.parquet"
     with TableWriter(idf, DocumentFrequencyRow) as writer:
-        for word in sorted({word for _, text in sentences for word in plain_words(text)}):
+        for word in sorted({word for _, text in sentences for word in plain_words(words_of(text))}):
             writer.write({"word": word, "references": 3 + len(word)})
     write_record(idf, 1 << 12, 1 << 12, {})
     words = folder / "words.txt"
@@ -236,6 +235,7 @@ def constrained(nmt_oracle, model, sentences, tmp_path_factory):
     config = CONFIG | {
         "search": {"method": "beam", "beam_size": 8},
         "constraints": {
+            "language": "en",
             "idf": {"bounds": [1.0, 17.0], "min_references": 1, "exempt": []},
             "pairs": {"list": str(words)},
             "variants": VARIANTS,

@@ -68,16 +68,16 @@ def test_bounds_are_rounded_down(fraction, words, allowed):
     assert found == allowed
 
 
-def test_case_forms_are_one_word_and_all_forbidden():
-    (constraints,) = draw(reference='The cat "the', sets=1, fraction=[1, 1])
+def test_exactly_the_word_is_forbidden_or_all_its_case_forms_as_one_word():
+    (constraints,) = draw(reference="The cat the", sets=1, fraction=[1, 1])
+    assert constraints.avoid == ["The", "cat", "the"]
+    assert constraints.spellings == {"The", "cat", "the"}
+    (constraints,) = draw(reference='The cat "the', sets=1, fraction=[1, 1], case=True)
     assert constraints.avoid == ["The", "cat"]
     assert constraints.spellings == {"The", "the", "cat", "Cat"}
     assert constraints.phrases == {
         tuple(letters(text)) for text in ["The", "the", "cat", "Cat", '"The', '"the']
     }
-    (constraints,) = draw(reference="The cat the", sets=1, fraction=[1, 1], case=False)
-    assert constraints.avoid == ["The", "cat", "the"]
-    assert constraints.spellings == {"The", "cat", "the"}
 
 
 def test_no_constraints_is_one_empty_set():
@@ -90,6 +90,6 @@ def test_a_reference_without_words_has_empty_sets():
 
 
 def test_blocked_words_are_those_that_begin_like_a_forbidden_one():
-    (constraints,) = draw(reference="for cats", sets=1, fraction=[1, 1])
+    (constraints,) = draw(reference="for cats", sets=1, fraction=[1, 1], case=True)
     lexicon = ["For", "forty", "cats", "before", "a", "forest", "The", "fort"]
     assert blocked_words([constraints], lexicon, letters) == {"forty", "forest", "fort"}

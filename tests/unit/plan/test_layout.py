@@ -670,7 +670,9 @@ def test_what_is_english_only_is_switched_off_for_other_references(config):
     catalogue = config["systems"]["parabank"]["constraints"]
     english = run_layout(config)
     assert english.notes() == []
-    assert english.settings(("generate", "parabank"))["constraints"] == catalogue
+    used = english.settings(("generate", "parabank"))["constraints"]
+    assert used == catalogue | {"language": "en"}
+    assert english.settings(("generate", "idf"))["language"] == "en"
     assert set(catalogue["idf"]["exempt"]) == PREPOSITIONS
     config["languages"]["reference"] = {"code": "pt", "charset": None}
     portuguese = run_layout(config)
@@ -680,7 +682,7 @@ def test_what_is_english_only_is_switched_off_for_other_references(config):
     assert [name for name in catalogue["variants"] if name not in used["variants"]] == off
     assert used["idf"] == catalogue["idf"] | {"exempt": []}
     released = portuguese.settings(("release", None))["systems"]["parabank"]["constraints"]
-    assert released == used
+    assert released | {"language": "pt"} == used
     notes = [note for note in portuguese.notes() if note.startswith("systems.parabank")]
     assert notes == [
         f"systems.parabank.constraints.variants: {', '.join(off)} are switched off: "

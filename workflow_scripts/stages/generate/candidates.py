@@ -32,10 +32,11 @@ from workflow_scripts.nmt.options import SEARCHED_ROWS
 from workflow_scripts.nmt.positive import resolve
 from workflow_scripts.nmt.vocabulary import BOS, EOS, Vocabulary
 from workflow_scripts.plan.catalogues.rewriters import TEST, reference_id
-from workflow_scripts.stages.generate.constraint_words import words_of
-from workflow_scripts.stages.generate.constraints import ConstraintSet, blocked_words
+from workflow_scripts.stages.generate.constraint_words import Split, between_blanks, words_of
+from workflow_scripts.stages.generate.constraints import ConstraintSet, SetMaker, blocked_words
 from workflow_scripts.stages.generate.decoding import Decoding, Request, decode
-from workflow_scripts.stages.generate.variants import SetMaker, set_maker
+from workflow_scripts.stages.generate.tokenizer import splitter
+from workflow_scripts.stages.generate.variants import set_maker
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 # Why a reference of a system that a rewriter writes is left out: the rewriter does not hold it out.
@@ -126,6 +127,7 @@ def assemble(
     vocabulary: Vocabulary,
     segmenter: Segmenter,
     system: str,
+    split: Split = between_blanks,
 ) -> tuple[CandidatesRow, Counter[str]]:
     """Return one reference with its candidates, and counts for the record.
 
@@ -135,6 +137,7 @@ def assemble(
         vocabulary: of the model's output.
         segmenter: of the references.
         system: the variant of candidates in a system without variants.
+        split: gives the words of references and candidates.
 
     Returns:
         The row, and these counts: `candidates`; `unfinished` samples (they reached the maximum
@@ -147,7 +150,7 @@ def assemble(
         RuntimeError: an output does not meet its constraints: a fault of the search.
     """
     candidates: list[GeneratedCandidate] = []
-    lexicon = {word.text for word in words_of(job.row["reference"])}
+    lexicon = {word.text for word in words_of(job.row["reference"], split)}
     counts = Counter(
         {
             **dict.fromkeys(("unfinished", "empty", "unmet", "respelt"), 0),
@@ -165,7 +168,7 @@ def assemble(
             if not text:
                 counts["empty"] += 1
                 continue
-            words = {word.text for word in words_of(text)}
+            words = {word.text for word in words_of(text, split)}
             counts["respelt"] += not constraints.spellings.isdisjoint(words)
             lexicon |= words
             candidates.append(
@@ -217,7 +220,8 @@ def generate(
         source_segmenter: of its source side.
         reference_segmenter: of its target side.
         make_sets: makes the constraint sets of a reference.
-        config: {"system", "search", "seed"}, and "rewriter" where the model is one.
+        config: {"system", "search", "seed"}, "constraints" where there are some, and "rewriter"
+            where the model is one.
         batch_rows: hypotheses at work at once.
         read: the side that the model reads; None: it is a rewriter or a forward model.
 
@@ -225,6 +229,7 @@ def generate(
         For every reference, in order, what `assemble` returns.
     """
     search, system, vocabulary = config["search"], config["system"], model.target_vocab
+    split = splitter((config.get("constraints") or {}).get("language"))
     read = read or ("reference" if "rewriter" in config else "source")
     pending: deque[Job] = deque()
 
@@ -242,7 +247,7 @@ def generate(
 
     decodings = decode(model, requests(), search, config["seed"], batch_rows)
     for job, of_job in with_results(pending, decodings):
-        yield assemble(job, of_job, vocabulary, reference_segmenter, system)
+        yield assemble(job, of_job, vocabulary, reference_segmenter, system, split)
 
 
 def with_results(
@@ -330,7 +335,7 @@ def generate_shard(
             yield row
             total.update(counts)
             if variants:
-                # For them this reference has no word.
+                # For them this reference has no word, or no pair.
                 total["skipped"] += variants - len({entry["variant"] for entry in row["sets"]})
 
     write_shard(

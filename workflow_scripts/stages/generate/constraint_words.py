@@ -11,10 +11,18 @@ Phrase = tuple[str, ...]  # the pieces of a forbidden word
 
 
 class Word(NamedTuple):
-    """A word and the punctuation that stands before it, without a blank, in the sentence."""
+    """A word, and what stands before it, without a blank, in the sentence: punctuation, for one.
+
+    `tail`: what follows without a blank ("'s"), but for the punctuation at its end.
+    """
 
     lead: str
     text: str
+    tail: str = ""
+
+
+# Gives the words of what stands between two blanks.
+Split = Callable[[str], tuple[Word, ...]]
 
 
 @lru_cache(maxsize=1 << 16)
@@ -33,9 +41,32 @@ def split_word(token: str) -> Word | None:
     return Word(token[: inside[0]], token[inside[0] : inside[-1] + 1])
 
 
-def words_of(sentence: str) -> list[Word]:
+def without_marks(text: str) -> str:
+    """Return a text without the punctuation at its end."""
+    while text and unicodedata.category(text[-1])[0] in "PS":
+        text = text[:-1]
+    return text
+
+
+def between_blanks(token: str) -> tuple[Word, ...]:
+    """Return the one word of a blank-separated token, or none."""
+    word = split_word(token)
+    return (word,) if word else ()
+
+
+def words_of(sentence: str, split: Split = between_blanks) -> list[Word]:
     """Return the words of a sentence, in order, with repetitions."""
-    return [word for word in map(split_word, sentence.split()) if word]
+    return [word for token in sentence.split() for word in split(token)]
+
+
+def is_plain(word: str) -> bool:
+    """Tell whether a word is alphabetic and in lower case."""
+    return word.isalpha() and word == word.lower()
+
+
+def plain_words(words: list[Word]) -> list[str]:
+    """Return the distinct lower-case alphabetic ones of some words, in their order."""
+    return list(dict.fromkeys(word.text for word in words if is_plain(word.text)))
 
 
 def phrases_of(
@@ -43,7 +74,7 @@ def phrases_of(
 ) -> dict[str, set[Phrase]]:
     """Return every spelling of some words with the piece sequences that write it.
 
-    A spelling is segmented alone, and once more after the punctuation before the word in its
+    A spelling is segmented alone, and once more with what stands before and after the word in its
     sentence: a quote takes the mark of the blank from the word's piece.
 
     Args:
@@ -54,6 +85,10 @@ def phrases_of(
     phrases: dict[str, set[Phrase]] = {}
     for word in words:
         for spelling in spellings(word.text, case):
-            written = {tuple(segment(lead + spelling)) for lead in ("", word.lead)}
+            written = {
+                tuple(segment(lead + spelling + tail))
+                for lead in ("", word.lead)
+                for tail in ("", word.tail)
+            }
             phrases.setdefault(spelling, set()).update(written)
     return phrases

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.plan.schema import filled
@@ -35,6 +35,14 @@ class ConstraintSet:
     def blocks(self, pieces: list[str]) -> bool:
         """Tell whether a word's pieces begin with a forbidden phrase."""
         return any(tuple(pieces[:length]) in self.phrases for length in range(1, len(pieces) + 1))
+
+
+class SetMaker(Protocol):
+    """Makes the constraint sets of a reference."""
+
+    def __call__(self, reference: str, identifier: str, source: str = "") -> list[ConstraintSet]:
+        """Return the sets; the source tells which words are names, where these are spared."""
+        ...
 
 
 def unconstrained(variant: str | None = None) -> ConstraintSet:

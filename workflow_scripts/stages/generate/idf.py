@@ -1,6 +1,6 @@
 """How rare words are: IDF = log2(N / df) over the training references, each a document.
 
-This definition gives Table 2 of ParaBank (Hu et al., AAAI 2019). Only lower-case alphabetic words
+This definition gives Table 2 of ParaBank (Hu et al., AAAI 2019). Only lower-case alphabetic tokens
 count, as they stand: ParaBank chooses its constraints among these alone (section 3.2).
 """
 
@@ -22,7 +22,8 @@ from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.core.files.rows import DocumentFrequencyRow, PairRow
 from workflow_scripts.core.files.space import explained
 from workflow_scripts.core.progress import progress
-from workflow_scripts.stages.generate.constraint_words import words_of
+from workflow_scripts.stages.generate.constraint_words import Split, plain_words, words_of
+from workflow_scripts.stages.generate.tokenizer import splitter
 
 # Distinct words counted in memory; more go to disk, sorted, and are merged.
 MOST_WORDS = 1 << 20
@@ -30,31 +31,21 @@ MOST_WORDS = 1 << 20
 Count = tuple[str, int]
 
 
-def is_plain(word: str) -> bool:
-    """Tell whether a word is alphabetic and in lower case."""
-    return word.isalpha() and word == word.lower()
-
-
-def plain_words(reference: str) -> list[str]:
-    """Return the distinct lower-case alphabetic words of a reference, in its order."""
-    words = (word.text for word in words_of(reference))
-    return list(dict.fromkeys(word for word in words if is_plain(word)))
-
-
 def document_frequencies(
-    references: Iterable[str], folder: Path, most: int = MOST_WORDS
+    references: Iterable[str], split: Split, folder: Path, most: int = MOST_WORDS
 ) -> Iterator[Count]:
     """Yield every word and the number of references it stands in, in the order of the words.
 
     Args:
         references: read once.
+        split: gives their words.
         folder: for temporary files.
         most: distinct words in memory; the rest of the vocabulary is on disk.
     """
     counts: Counter[str] = Counter()
     runs: list[Path] = []
     for reference in references:
-        counts.update(plain_words(reference))
+        counts.update(plain_words(words_of(reference, split)))
         if len(counts) >= most:
             runs.append(folder / str(len(runs)))
             lines = (f"{word}\t{count}\n" for word, count in sorted(counts.items()))
@@ -83,7 +74,7 @@ def count_shards(folder: Path, shards: int, output: Path, config: dict[str, Any]
     Memory does not grow with the corpus or its vocabulary.
 
     Raises:
-        InputError: the corpora have no references, or a shard is damaged.
+        InputError: the corpora have no references, a shard is damaged, or spaCy is missing.
     """
     paths = shard_paths(folder, shards)
     for path in paths:
@@ -103,7 +94,8 @@ def count_shards(folder: Path, shards: int, output: Path, config: dict[str, Any]
         tempfile.TemporaryDirectory(prefix="paraloom-idf-") as temporary,
         TableWriter(output, DocumentFrequencyRow) as writer,
     ):
-        counted = document_frequencies(progress(references(), desc="idf"), Path(temporary))
+        split = splitter(config["language"])
+        counted = document_frequencies(progress(references(), desc="idf"), split, Path(temporary))
         for word, count in counted:
             writer.write({"word": word, "references": count})
         if not rows[True]:

@@ -15,7 +15,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.packed_lines import read_lines
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.statistics.numbers import finite
-from workflow_scripts.stages.generate.idf import is_plain
+from workflow_scripts.stages.generate.constraint_words import is_plain
 from workflow_scripts.stages.generate.parts_of_speech import coarse
 
 # How many paraphrases of each word, relation and part of speech are kept where the best one is

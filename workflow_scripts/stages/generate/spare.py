@@ -3,7 +3,12 @@
 from typing import Any
 
 from workflow_scripts.plan.schema import filled
-from workflow_scripts.stages.generate.constraint_words import Word, split_word, words_of
+from workflow_scripts.stages.generate.constraint_words import (
+    Split,
+    Word,
+    between_blanks,
+    words_of,
+)
 
 # Before a word they say that a sentence, or a quoted one, begins with it.
 OPENING = frozenset("\"'`“”„‘’‚«»‹›¿¡")
@@ -17,10 +22,12 @@ class Spare:
     Args:
         config: the `spare` block: `capitalised` (None, "inside" or "everywhere"), `digits`,
             `words`.
+        split: gives the words of a sentence.
     """
 
-    def __init__(self, config: dict[str, Any]):
+    def __init__(self, config: dict[str, Any], split: Split = between_blanks):
         config = filled(config, "spare")
+        self._split = split
         self._capitalised = config["capitalised"]
         self._digits = config["digits"]
         self._words = {word.lower() for word in config["words"]}
@@ -37,7 +44,7 @@ class Spare:
         spared, names = set(), {word.text for word in words_of(source)}
         before = None
         for token in sentence.split():
-            if word := split_word(token):
+            for word in self._split(token):
                 starts = _starts(word, before) and word.text not in names
                 if self._spares(word, starts):
                     spared.add(word.text)
@@ -56,6 +63,8 @@ class Spare:
 
 def _starts(word: Word, before: str | None) -> bool:
     """Tell whether a sentence begins with a word; `before` is the token before it."""
+    if any(map(str.isalnum, word.lead)):  # "Paul" in "Jean-Paul"
+        return False
     if before is None or not OPENING.isdisjoint(word.lead):
         return True
     bare = before.rstrip("".join(OPENING) + ")]")

@@ -51,7 +51,7 @@ class Generate(Stage):
     """
 
     name = "generate"
-    version = 2
+    version = 3
     row = "references"
     released = True
     wildcard = "system"
@@ -107,7 +107,8 @@ class Generate(Stage):
             return {"corpora": corpora, "limit": limit, "seed": self.config["seed"]}
         if instance == "idf":
             training = selection.main_training_corpora(self.config)
-            return {"corpora": training or self.config["run"]["corpora"]}
+            corpora = training or self.config["run"]["corpora"]
+            return {"corpora": corpora, "language": self._language}
         if instance == "words":
             return {}
         if instance in self._sources():
@@ -121,11 +122,13 @@ class Generate(Stage):
             }
         system = self.config["systems"][instance]
         constraints = constraints_of(self.config, instance)
+        if constraints and "variants" in constraints:
+            constraints = {**constraints, "language": self._language}
         if constraints and (pairs := self._located_pairs(instance)):
             constraints = {**constraints, "pairs": pairs}
         if tagger := _constraints(self.config, instance).get("tagger"):
-            language = self.config["languages"]["reference"]["code"]
-            located = {**tagger, "folder": Located(tagger["folder"]), "language": language}
+            folder = Located(tagger["folder"])
+            located = {**tagger, "folder": folder, "language": self._language}
             constraints = {**(constraints or {}), "tagger": located}
         return {
             "system": instance,
@@ -169,9 +172,13 @@ class Generate(Stage):
         tagger = _constraints(self.config, system).get("tagger")
         if not tagger:
             return {}
-        language = self.config["languages"]["reference"]["code"]
         key = f"systems.{system}.{TAGGER_KEY}"
-        return parser_files(tagger["folder"], language, tagger["package"], key, TAGGING)
+        return parser_files(tagger["folder"], self._language, tagger["package"], key, TAGGING)
+
+    @property
+    def _language(self) -> str:
+        """The language of the references."""
+        return str(self.config["languages"]["reference"]["code"])
 
     def wildcards(self) -> dict[str, list[str]]:
         return {"sources": self._sources()}

@@ -8,7 +8,7 @@ them are Table 3 of the paper.
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,19 +16,26 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.seeding import generator
 from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS
 from workflow_scripts.plan.schema import filled
-from workflow_scripts.stages.generate.constraint_words import Word, phrases_of, words_of
+from workflow_scripts.stages.generate.constraint_words import (
+    Word,
+    phrases_of,
+    plain_words,
+    words_of,
+)
 from workflow_scripts.stages.generate.constraints import (
     ConstraintSet,
     Segment,
+    SetMaker,
     constraint_sets,
     negative,
     unconstrained,
 )
-from workflow_scripts.stages.generate.idf import plain_words, read_idf
+from workflow_scripts.stages.generate.idf import read_idf
 from workflow_scripts.stages.generate.inflection import inflections, other_verb_forms
 from workflow_scripts.stages.generate.ppdb import MOST, Paraphrases, read_paraphrases
 from workflow_scripts.stages.generate.spare import Spare
 from workflow_scripts.stages.generate.tagger import Tag, Tagger, Tags
+from workflow_scripts.stages.generate.tokenizer import first_tokens, splitter
 
 
 class Variants:
@@ -37,7 +44,8 @@ class Variants:
     Args:
         constraints: the block of a system: "variants", by name None, for a search without
             constraints, or {"kind": "negative", "positive" or "pair", "choose": {choice: which
-            words}, "inflect", "relations", "paraphrase"}; "without_words".
+            words}, "inflect", "relations", "paraphrase"}; "without_words"; "language" of the
+            references.
         seed: of the random choices.
         segment: gives the Viterbi pieces of a text.
         idf: of the words that may be chosen by it.
@@ -60,6 +68,8 @@ class Variants:
         self._variants: dict[str, dict[str, Any] | None] = constraints["variants"]
         self._free = constraints["without_words"] == "free"
         self._seed = seed
+        self._language: str | None = constraints.get("language")
+        self._split = splitter(self._language)
         self._segment = segment
         self._idf = idf
         self._paraphrases = paraphrases
@@ -70,13 +80,13 @@ class Variants:
         """Return the sets of a reference: one of each variant, one for each word of a pair.
 
         A variant for which the reference has no word has no set, or with `without_words: free` one
-        without constraints, as in the outputs that the authors of ParaBank released. `source`: as
-        for random sets.
+        without constraints, as in the outputs that the authors of ParaBank released. One of pairs
+        has none then (3.2: "if present"). `source`: as for random sets.
         """
-        candidates = self.candidates(reference)
+        words = words_of(reference, self._split)
+        candidates = self._rarest_first(words)
         spared = {word.lower() for word in self._spare.of(reference, source)}
         forbidding = [word for word in candidates if word not in spared]
-        words = words_of(reference)
         tags = self._tag(reference) if self._tag else {}
         sets = []
         for name, variant in self._variants.items():
@@ -92,26 +102,29 @@ class Variants:
                 of_variant = self._negative(words, forbidding, variant, random, tags)
             else:
                 of_variant = self._positive(candidates, variant, random, tags)
-            if not of_variant and self._free:
+            if not of_variant and self._free and variant["kind"] != "pair":
                 of_variant = [unconstrained()]
             sets += [replace(of_one, variant=name) for of_one in of_variant]
         return sets
 
-    def candidates(self, reference: str) -> list[str]:
+    def _rarest_first(self, words: list[Word]) -> list[str]:
         """Return the words that can be chosen by IDF, rarest first, then in alphabetical order."""
-        words = [word for word in plain_words(reference) if word in self._idf]
-        return sorted(words, key=lambda word: (-self._idf[word], word))
+        known = [word for word in plain_words(words) if word in self._idf]
+        return sorted(known, key=lambda word: (-self._idf[word], word))
 
     def _first(self, reference: str, count: int) -> list[ConstraintSet]:
         """Forbid the first tokens of the reference at the start, if it has enough."""
-        tokens = reference.split()[:count]
-        if len(tokens) < count:
+        first = first_tokens(reference, count, self._language)
+        if first is None:
             return []
-        text = " ".join(tokens)
         start = SYMBOLS[BOS]
-        forms = {text, text[:1].lower() + text[1:], text[:1].upper() + text[1:]}
+        forms = {
+            form
+            for text in first
+            for form in (text, text[:1].lower() + text[1:], text[:1].upper() + text[1:])
+        }
         phrases = frozenset((start, *self._segment(form)) for form in forms)
-        return [ConstraintSet([f"{start} {text}"], [], frozenset(), phrases, [])]
+        return [ConstraintSet([f"{start} {first[0]}"], [], frozenset(), phrases, [])]
 
     def _negative(
         self,
@@ -173,11 +186,11 @@ class Variants:
         ]
 
     def _without(self, words: list[Word], chosen: dict[str, tuple[str, ...]]) -> ConstraintSet:
-        """Forbid forms of words, also right after the punctuation before them in the reference."""
+        """Forbid forms of words, also right after what stands before them in the reference."""
         forms = [
-            Word(lead, form)
+            Word(token.lead, form, token.tail)
             for word, every in chosen.items()
-            for lead in {token.lead for token in words if token.text.lower() == word}
+            for token in {token for token in words if token.text.lower() == word}
             for form in every
             if not self._spare.lists(form)
         ]
@@ -210,14 +223,6 @@ def _of_ranks(words: list[str], wanted: int | list[int]) -> list[str]:
     return [words[rank - 1] for rank in ranks if rank <= len(words)]
 
 
-class SetMaker(Protocol):
-    """Makes the constraint sets of a reference."""
-
-    def __call__(self, reference: str, identifier: str, source: str = "") -> list[ConstraintSet]:
-        """Return the sets; the source tells which words are names, where these are spared."""
-        ...
-
-
 def set_maker(
     config: dict[str, Any] | None, seed: int, segment: Segment, idf_path: Path | None
 ) -> SetMaker:
@@ -230,8 +235,8 @@ def set_maker(
         idf_path: document frequencies, where the block has bounds of the IDF.
 
     Raises:
-        InputError: document frequencies are missing, or the file of paraphrases or a model of the
-            tagger can't be read.
+        InputError: document frequencies or spaCy are missing, or the file of paraphrases or a model
+            of the tagger can't be read.
     """
     if config is None or "variants" not in config:
         return lambda reference, identifier, source="": constraint_sets(
@@ -246,7 +251,7 @@ def set_maker(
     for kind, path in config.get("pairs", {}).items():
         most = None if _draws_paraphrases(config["variants"]) else MOST
         paraphrases = read_paraphrases(kind, Path(path), idf, most)
-    spare = Spare(config.get("spare", {}))
+    spare = Spare(config.get("spare", {}), splitter(config.get("language")))
     tag = Tagger(**config["tagger"]).tags if "tagger" in config else None
     return Variants(config, seed, segment, idf, paraphrases, spare, tag).sets
 

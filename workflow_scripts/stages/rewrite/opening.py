@@ -21,7 +21,8 @@ from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 from workflow_scripts.plan.config import Config
 from workflow_scripts.plan.run.run_folders import link_name, read_config, run_folder
 from workflow_scripts.stages.catalogue import run_layout
-from workflow_scripts.stages.generate.variants import SetMaker, set_maker
+from workflow_scripts.stages.generate.constraints import SetMaker
+from workflow_scripts.stages.generate.variants import set_maker
 from workflow_scripts.stages.rewrite.requests import RequestError
 from workflow_scripts.stages.rewrite.rewriter import Rewriter, Settings
 from workflow_scripts.stages.rewrite.syntax_templates import TABLE, known

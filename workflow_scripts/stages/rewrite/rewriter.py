@@ -24,8 +24,8 @@ from workflow_scripts.nmt.raw import forbidden, wanted, whole_words
 from workflow_scripts.nmt.sampling import SampleRequest, sample
 from workflow_scripts.nmt.vocabulary import BOS, UNK
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
+from workflow_scripts.stages.generate.constraints import SetMaker
 from workflow_scripts.stages.generate.inflection import inflections
-from workflow_scripts.stages.generate.variants import SetMaker
 from workflow_scripts.stages.judge.features import FEATURES, Models
 from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.rewrite.requests import (
