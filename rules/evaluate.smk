@@ -130,7 +130,7 @@ rule evaluate_statistics:
         mem_mb=grows(4000),
         runtime=grows(120),
     conda:
-        "../envs/text.yaml"
+        "../envs/embed.yaml"
     shell:
         run()
 

@@ -4,18 +4,16 @@ import json
 from pathlib import Path
 
 from tests.golden.figures import Outputs
-from tests.golden.inputs import Row, arguments, scored, selected, table, write_table
+from tests.golden.inputs import Row, arguments, scored, selected, write_table
 from tests.golden.models import lone_segmenter
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.rows import (
-    PairColumnsRow,
-    PairValueRow,
     ParaphrasesRow,
     ScoredRow,
     TreesRow,
 )
 from workflow_scripts.stages.evaluate import measures, statistics, variant_measures
-from workflow_scripts.stages.filter import columns
+from workflow_scripts.stages.filter import classify, columns, train_classifier
 from workflow_scripts.stages.select import threshold
 
 
@@ -71,14 +69,20 @@ def outputs(folder: Path) -> Outputs:
     pairs = folder / "filter" / "0000.parquet"
     chosen = folder / "select" / "0000.parquet"
     columns.main(["--config", "{}", "--paraphrases", str(chosen), "--output", str(pairs)])
-    rows = table(pairs, PairColumnsRow)
-    values = [{key: row[key] for key in ("id", "rank")} | {"value": row["sum"]} for row in rows]
-    write_table(folder / "values" / "0000.parquet", PairValueRow, values)
+    model = folder / "values"
+    config = {
+        **{"network": "average", "size": 4, "vocabulary": 20, "pairs": 20, "validation": 0.3},
+        **{"epochs": 2, "batch": 6, "learning_rate": 0.01, "seed": 1},
+    }
+    train_classifier.main(arguments(config, folder=pairs.parent, shards=1, output=model))
+    shard = str(model / "0000.parquet")
+    classify.main(["--pairs", str(pairs), "--model", str(model), "--output", shard])
     config = {"pairs": 12, "columns": {"value": "classifier"}, "seed": 1}
     statistics.main(
         arguments(
             config,
-            **{"folder": pairs.parent, "values": f"value={folder / 'values'}", "shards": 1},
+            **{"folder": pairs.parent, "scored": folder / "score", "shards": 1},
+            **{"values": f"value={model}"},
             trees=folder / "syntax",
             output=folder / "statistics.json",
         )

@@ -60,8 +60,8 @@ def outputs(folder: Path) -> Outputs:
     vectors = [f"{word} {place} 1" for place, word in enumerate(["the", "dog", "car", "doctor"])]
     micro.write_lines(folder / "vectors.txt", vectors)
     scores = folder / "scores" / "0000.parquet"
-    given = ["--pairs", str(shard), "--vectors", str(folder / "vectors.txt")]
-    paraphrase_score.main([*given, "--output", str(scores)])
+    given = {"pairs": shard, "vectors": folder / "vectors.txt", "output": scores}
+    paraphrase_score.main(arguments({"punctuation": "dropped"}, **given))
     features = {name: feature(folder, shard, name) for name in FEATURES}
     return {
         "features": features,

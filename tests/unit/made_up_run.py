@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import sentencepiece
 
+from tests.unit.saved_classifier import save_classifier
 from workflow_scripts.core.files import manifest
 from workflow_scripts.core.files.atomic import write_json, write_text
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
@@ -373,11 +374,11 @@ def write_statistics(root, system):
     told = values["told"]
     accuracies = {"accuracy": 0.722, "references": 0.6401, "paraphrases": 0.8039}
     metrics = {"test": accuracies, "test_pairs": 5000, "negatives": "hardest", "l2": 1e-6}
-    (told / "metrics.json").write_text(json.dumps(metrics), encoding="utf-8")
-    manifest.write_record(told / "model", 0, 0, {}, files=[told / "metrics.json"])
+    save_classifier(told, metrics, ["the dog"])
     config = {"pairs": 500, "columns": kinds, "seed": 1}
     arguments = ["--config", json.dumps(config), "--folder", str(pairs), "--shards", str(SHARDS)]
     arguments += ["--values", *(f"{column}={folder}" for column, folder in values.items())]
+    arguments += ["--scored", str(root / "score" / system / "v1-0123456789ab")]
     trees = root / "syntax" / system / "v1-0123456789ab"
     arguments += ["--trees", str(trees)] if trees.exists() else []
     output = root / "evaluate" / system / "v1-0123456789ab" / "statistics.json"

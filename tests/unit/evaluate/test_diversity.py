@@ -2,6 +2,7 @@ import json
 import math
 import subprocess
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -153,30 +154,39 @@ def test_many_corpora_at_once():
 def test_pieces_replace_words_but_not_in_bleu(segmenter):
     pair = ("The old dogs.", "An old dog, small")
     on_words, on_pieces = diversity([pair]), diversity([pair], segmenter)
-    first, second = (segmenter.pieces(text) for text in ("the old dogs", "an old dog small"))
-    shared = sum(min(first.count(piece), second.count(piece)) for piece in set(first))
-    union = len(first) + len(second) - shared
+    first, second = (
+        Counter(word for piece in segmenter.pieces(text) for word in words(piece.lstrip("▁")))
+        for text in pair
+    )
     assert on_pieces["one_minus_bleu"] == on_words["one_minus_bleu"]
-    bags = on_pieces["intersection_over_union_bags"]
-    assert bags == pytest.approx(100 * shared / union, abs=1e-5)
-    one, other = ({piece.lstrip("▁") for piece in side} - {""} for side in (first, second))
-    sets = 100 * len(one & other) / len(one | other)
+    bags = 100 * (first & second).total() / (first | second).total()
+    assert on_pieces["intersection_over_union_bags"] == pytest.approx(bags, abs=1e-5)
+    sets = 100 * len(first.keys() & second.keys()) / len(first.keys() | second.keys())
     assert on_pieces["intersection_over_union"] == pytest.approx(sets, abs=1e-5)
-    assert on_pieces["length_ratio"] == pytest.approx(len(second) / len(first), abs=1e-5)
+    ratio = second.total() / first.total()
+    assert on_pieces["length_ratio"] == pytest.approx(ratio, abs=1e-5)
     assert on_pieces != on_words
 
 
-def test_a_piece_is_the_same_with_and_without_the_mark_of_a_word():
-    """ParaBank 2, 3.6: the pieces without SentencePiece's sign for a blank, as a set."""
+def test_pieces_are_those_of_the_text_and_then_lose_case_punctuation_and_mark():
+    """ParaBank 2, 3.6."""
+    pieces = {
+        "The Sun's.": ["▁The", "▁S", "un", "'", "s."],
+        "the suns": ["▁the", "▁sun", "s"],
+        "sunrise": ["▁sun", "rise"],
+        "Rise": ["▁", "R", "ise"],
+    }
 
     class Pieces:
         def pieces(self, text):
-            return {"sunrise": ["▁sun", "rise"], "rise": ["▁rise"], "x": ["▁", "x"]}[text]
+            return pieces[text]
 
-    assert diversity([("sunrise", "rise")], Pieces())["intersection_over_union"] == 50.0
-    assert diversity([("sunrise", "rise")], Pieces())["intersection_over_union_bags"] == 0.0
-    # What is only the mark is no piece.
-    assert sentence("x", Pieces()).sets["pieces"] == {"x"}
+    found = diversity([("The Sun's.", "the suns")], Pieces())
+    assert found["intersection_over_union"] == 50.0
+    # What is only the mark is no piece, nor is a mark of punctuation.
+    assert found["length_ratio"] == 0.75
+    assert sentence("Rise", Pieces()).bags["pieces"] == {"r": 1, "ise": 1}
+    assert diversity([("sunrise", "Rise")], Pieces())["intersection_over_union"] == 0.0
 
 
 def write(path, text):

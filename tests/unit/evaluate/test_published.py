@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from tests.oracles import SMALL
 from workflow_scripts.core.statistics.bootstrap import rank_intervals
 from workflow_scripts.stages.evaluate.diversity import (
     bleu_counts,
@@ -20,12 +21,18 @@ from workflow_scripts.stages.evaluate.diversity import (
     one_minus_bleu,
     sentence,
 )
+from workflow_scripts.stages.subword.segmenter import Segmenter
 
 FOLDER = "parabank_ratings"
 # By number of the system in the file: 1-BLEU and intersection/union in Table 1 of ParaBank 2.
 PAPER = {35: (66.29, 48.76), 17: (62.85, 46.21), 34: (58.16, 51.01)}  # 35 is ParaNMT
 # Ours, on words, of the references that are in the data.
 OURS = {35: (64.661293, 46.672185), 17: (58.991046, 45.543889), 34: (54.41384, 50.18144)}
+# Intersection/union of pieces of a small vocabulary; segmented in lower case, without punctuation,
+# they would give 55.57, 54.65 and 59.05.
+OF_PIECES = {35: 55.072095, 17: 55.181019, 34: 59.009624}
+# Of systems 17 and 34: Table 2 of ParaBank 2, and ours.
+PAIR, OUR_PAIR = 20.58, (20.908438, 85.276632)
 
 
 def rows(path) -> Iterator[dict[str, str]]:
@@ -44,9 +51,14 @@ def outputs(data_dir):
             if system in found:
                 found[system][row["ref_id"]] = row["candidate"]
     return {
-        system: [(references[name], text) for name, text in each.items()]
+        system: [(references[name], text) for name, text in sorted(each.items())]
         for system, each in found.items()
     }
+
+
+@pytest.fixture(scope="module")
+def pieces():
+    return Segmenter(SMALL / "spm.en.model")
 
 
 @pytest.mark.parametrize("system", PAPER)
@@ -59,6 +71,18 @@ def test_figures_of_released_outputs(outputs, system, tmp_path, capsys):
     main(["--references", str(sides[0]), "--paraphrases", str(sides[1])])
     found = json.loads(capsys.readouterr().out)
     assert (found["one_minus_bleu"], found["intersection_over_union"]) == OURS[system]
+
+
+@pytest.mark.parametrize("system", PAPER)
+def test_pieces_of_released_outputs(outputs, pieces, system):
+    assert diversity(outputs[system], pieces)["intersection_over_union"] == OF_PIECES[system]
+
+
+def test_two_systems_against_each_other(outputs, pieces):
+    pairs = [(one, other) for (_, one), (_, other) in zip(outputs[17], outputs[34], strict=True)]
+    found = diversity(pairs, pieces)
+    assert (found["one_minus_bleu"], found["intersection_over_union"]) == OUR_PAIR
+    assert abs(OUR_PAIR[0] - PAIR) < 0.5
 
 
 @pytest.mark.parametrize("system", PAPER)

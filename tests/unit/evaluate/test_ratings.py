@@ -10,6 +10,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.stages.evaluate import system_ratings, tables
+from workflow_scripts.stages.evaluate.diversity import diversity
 from workflow_scripts.stages.evaluate.stage import _ANNOTATORS
 from workflow_scripts.stages.evaluate.system_ratings import of_pairs, rated_pairs, rows_of
 from workflow_scripts.stages.evaluate.system_ratings import summary as summary_of
@@ -82,9 +83,14 @@ def test_a_rank_beyond_the_last_repeats_it():
     assert [rank_of(unrated[rank]) for rank in (2, 3)] == [None, None]
 
 
-def test_figures_of_all_pairs_ranks_and_oracles():
+def summarised(pairs, best, segmenter, samples=50, **more):
+    config = {"best": best, "bootstrap": samples, "seed": 1, **more}
+    return summary_of(pairs, config, segmenter)
+
+
+def test_figures_of_all_pairs_ranks_and_oracles(segmenter):
     references = Reference(90, 50), Reference(None, 40, text="a b c")
-    found = summary_of(table(*references), 3, 50, 1)
+    found = summarised(table(*references), 3, segmenter)
     shown = {
         name: (row["similarity"], row["grammatical"], row["pairs"], row["rated"])
         for name, row in [
@@ -109,9 +115,32 @@ def test_figures_of_all_pairs_ranks_and_oracles():
     assert found["oracles"][0]["one_minus_bleu"] > 0
 
 
-def test_intervals_are_of_references():
+def test_oracles_have_pieces_and_trees_and_are_compared_with_each_other(segmenter):
+    """ParaBank 2, Tables 1 and 2."""
+    row, said = Reference(50, 90, 10).row_and_said("c:1")
+    flat, deep = "(ROOT (S (A a) (B b)))", "(ROOT (S (A a) (B (C b) (D d))))"
+    trees = {"reference": flat, "paraphrases": [flat, deep, flat.replace("(B b)", "")]}
+    pairs = rated_pairs([row], said, BEST, {"c:1": trees})
+    found = summarised(pairs, BEST, segmenter, syntax={"levels": 3})
+    texts = [each["text"] for each in row["paraphrases"]]
+    oracles = {each["oracle"]: each for each in found["oracles"]}
+    for oracle, place, distance in (("max", 1, 2), ("median", 0, 0), ("min", 2, 1)):
+        of_pieces = diversity([(row["reference"], texts[place])], segmenter)
+        each = oracles[oracle]
+        assert each["intersection_over_union_pieces"] == of_pieces["intersection_over_union"]
+        assert each["tree_edit_distance"] == distance
+    against = found["max_against_min"]
+    expected = diversity([(texts[1], texts[2])], segmenter)
+    assert against["one_minus_bleu"] == expected["one_minus_bleu"]
+    assert against["intersection_over_union_pieces"] == expected["intersection_over_union"]
+    assert against["tree_edit_distance"] == 3
+    unparsed = summarised(rated_pairs([row], said, BEST), BEST, segmenter)
+    assert unparsed["max_against_min"] == against | {"tree_edit_distance": None}
+
+
+def test_intervals_are_of_references(segmenter):
     many = [Reference(float(10 * (n % 10)), 50.0) for n in range(200)]
-    found = summary_of(table(*many), 2, 300, 1)
+    found = summarised(table(*many), 2, segmenter, samples=300)
     first, second = (each["interval"]["similarity"] for each in found["ranks"])
     assert first["low"] < 45 < first["high"]
     assert second == {"low": 50.0, "high": 50.0}
@@ -195,7 +224,8 @@ def arguments(run, system, file, output):
     return [
         *("--config", json.dumps(config), "--folder", str(run.folder("select", system))),
         *("--scored", str(run.folder("score", system))),
-        *("--shards", "2", "--ratings", str(file), "--output", str(output)),
+        *("--model", str(run.root), "--shards", "2"),
+        *("--ratings", str(file), "--output", str(output)),
     ]
 
 
@@ -233,7 +263,7 @@ def test_the_report_shows_every_row(rated_run):
     for row in (shown["all"], *shown["ranks"], *shown["oracles"]):
         if row["similarity"] is not None:
             assert f">{row['similarity']:.2f} <" in page
-    for name in ("all", "rank 1", "rank 5", "max", "median", "min"):
+    for name in ("all", "rank 1", "rank 5", "max", "median", "min", "max against min"):
         assert f"<td>{name}</td>" in page
     assert "What 2 people say (1 more are left out" in page
     assert "Nothing that beam selected was rated." in page
@@ -246,10 +276,12 @@ def test_the_tables_have_every_figure(rated_run):
     rows = table.frame().to_dict("records")
     assert [row["row"] for row in rows] == [
         *("all", "rank 1", "rank 2", "rank 3", "rank 4", "rank 5", "max", "median", "min"),
+        "max against min",
     ]
+    assert rows[-1]["one_minus_bleu"] == shown["max_against_min"]["one_minus_bleu"] > 0
     assert {row["system"] for row in rows} == {"parabank2"}
     expected = [shown["all"], *shown["ranks"], *shown["oracles"]]
-    for row, each in zip(rows, expected, strict=True):
+    for row, each in zip(rows[:-1], expected, strict=True):
         assert (row["similarity"], row["grammatical"]) == (each["similarity"], each["grammatical"])
     assert rows[0]["similarity_low"] == shown["all"]["interval"]["similarity"]["low"]
     spans = tables.ratings_by_length(run)

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from tests.unit.filter.conftest import arguments, pair, write_table
+from tests.unit.saved_classifier import save_classifier
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.rows import PairColumnsRow, PairValueRow, TreesRow
+from workflow_scripts.core.files.rows import PairColumnsRow, PairValueRow, ScoredRow, TreesRow
+from workflow_scripts.core.statistics.rank_correlation import spearman
+from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.evaluate.statistics import (
     Sample,
     bins,
@@ -32,11 +35,27 @@ def rows():
     ]
 
 
+ACCURACIES = {"accuracy": 0.5, "references": 0.5, "paraphrases": 0.5}
+METRICS = {"validation": ACCURACIES, "validation_pairs": 5}
+
+
 @pytest.fixture
 def run(tmp_path):
-    def run(pairs=100, trees=None, settings=None, documents=None, **columns):
+    def run(pairs=100, trees=None, settings=None, documents=None, candidates=None, **columns):
         table = rows()
-        options = {}
+        scored = [
+            {
+                **{"id": f"c:{number}", "corpus": "c", "source": "", "reference": reference},
+                "candidates": [
+                    {"text": text, "forward_nll": 1, "count": 1, "variant": ""}
+                    | {"backward_nll": None, "sum": None}
+                    for text in (candidates or {}).get(number, [reference])
+                ],
+            }
+            for number, reference in enumerate(REFERENCES)
+        ]
+        options = {"scored": tmp_path / "scored"}
+        write_table(options["scored"] / "0000.parquet", ScoredRow, scored)
         if trees is not None:
             write_table(tmp_path / "trees" / "0000.parquet", TreesRow, trees)
             options["trees"] = tmp_path / "trees"
@@ -50,6 +69,8 @@ def run(tmp_path):
                 for row, value in zip(table, values, strict=True)
             ]
             write_table(tmp_path / name / "0000.parquet", PairValueRow, column)
+            if name == "told":
+                save_classifier(tmp_path / name, METRICS, REFERENCES)
         kinds = {name: "vectors" if name == "score" else "classifier" for name in columns}
         output = tmp_path / "statistics.json"
         main(
@@ -80,11 +101,23 @@ def test_a_reference_counts_once_and_all_its_paraphrases(run):
     assert found["sides"]["references"]["repetition"]["unigrams"]["mean"] == pytest.approx(
         0.2 / 3, abs=1e-6
     )
-    sides = found["sides"]
-    assert found["difference"]["unigrams"]["entropy"] == pytest.approx(
-        sides["references"]["entropy"]["unigrams"] - sides["paraphrases"]["entropy"]["unigrams"],
-        abs=1e-5,
-    )
+
+
+def test_the_difference_is_to_a_candidate_at_random(run):
+    """Wieting et al. (2017), 5.6.1, note 5; the selected paraphrases do not count."""
+    same = run()
+    assert same["difference"]["unigrams"] == {"entropy": 0.0, "repetition": 0.0}
+    assert same["sides"]["candidates"]["sentences"] == 3
+    few = run(candidates={0: ["dog dog"], 1: [], 2: ["dog"]})
+    assert few["sides"]["candidates"]["sentences"] == 2
+    expected = few["sides"]["references"]["entropy"]["unigrams"]
+    assert few["difference"]["unigrams"]["entropy"] == pytest.approx(expected)
+    two = {number: ["one", "two words"] for number in range(3)}
+    lengths = {
+        run(candidates=two, settings={"seed": seed})["sides"]["candidates"]["length"]["mean"]
+        for seed in range(8)
+    }
+    assert len(lengths) > 1
 
 
 def test_short_words_that_repeat_do_not_count(run):
@@ -124,17 +157,25 @@ def test_documents_that_are_none_are_refused(run, content, message):
         run(documents=content)
 
 
-def test_scores_have_bins_and_classifiers_correlations(run):
+def test_scores_have_bins_and_classifiers_correlations(run, tmp_path):
     lengths = [7, 5, 7, 6, 6, 3]
-    found = run(score=[0.9, 0.2, None, 0.21, -0.5, 1.0], told=[each / 10 for each in lengths])
+    told = [each / 10 for each in lengths]
+    found = run(score=[0.9, 0.2, None, 0.21, -0.5, 1.0], told=told)
     assert found["columns"]["score"]["count"] == 5
     assert [(each["to"], each["count"], each["mean"]) for each in found["bins"]["score"]] == [
         *((0.2, 2, 0.5), (0.4, 1, 0.25), (0.6, 0, None), (0.8, 0, None), (1.0, 2, 0.5)),
     ]
-    assert found["correlations"]["told"]["length"] == pytest.approx(1)
     assert found["correlations"]["told"].keys() == {
         *("repetition_unigrams", "repetition_trigrams", "idf", "length"),
     }
+    # Of both sides, but for the reference that the classifier has learnt.
+    classifier = save_classifier(tmp_path / "same", METRICS, REFERENCES)
+    unknown = [each for each in REFERENCES if not classifier.has_learnt(each)]
+    assert len(unknown) == 2
+    sentences = list(map(words, unknown))
+    both = [*classifier.probabilities(sentences), *told], [*map(len, sentences), *lengths]
+    expected = spearman(*(np.array(side, np.float64) for side in both))
+    assert found["correlations"]["told"]["length"] == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_classifier_without_a_test_has_its_validation():
@@ -152,7 +193,7 @@ def test_a_classifier_without_a_test_has_its_validation():
 
 def test_a_score_by_an_embedding_has_bins_as_one_by_word_vectors():
     columns = {name: np.array([0.1, 0.5], np.float32) for name in ("overlap_3", "s", "t")}
-    sample = Sample(["a"], ["a", "b"], columns)
+    sample = Sample(["a"], ["a", "b"], ["b"], columns, {})
     found = statistics(sample, {"s": "embedding", "t": "vectors"})
     assert found["bins"]["s"] == found["bins"]["t"]
     assert [each["count"] for each in found["bins"]["s"]] == [1, 0, 1, 0, 0]
@@ -189,10 +230,11 @@ def test_parse_entropy_is_of_the_top_two_levels_of_the_trees_that_there_are(run)
 
 
 def test_without_trees_there_is_no_parse_entropy(run):
-    assert [side["parse_entropy"] for side in run()["sides"].values()] == [None, None]
+    assert [side["parse_entropy"] for side in run()["sides"].values()] == [None] * 3
     nothing = [{**row, "parsed": False, "reference": None, "paraphrases": []} for row in trees()]
-    for side in run(trees=nothing)["sides"].values():
-        assert side["parse_entropy"] == {"trees": 0, "entropy": None}
+    sides = run(trees=nothing)["sides"]
+    for name in ("references", "paraphrases"):
+        assert sides[name]["parse_entropy"] == {"trees": 0, "entropy": None}
 
 
 @pytest.mark.parametrize("pairs", range(1, 7))
@@ -221,6 +263,7 @@ def test_a_damaged_shard_of_trees_is_refused(run, tmp_path):
     content[len(content) // 2] ^= 1
     config, output = {"pairs": 9, "columns": {}, "seed": 1}, tmp_path / "again.json"
     given = {"folder": tmp_path / "pairs", "trees": tmp_path / "trees", "shards": 1}
+    given["scored"] = tmp_path / "scored"
     shard.write_bytes(content)
     with pytest.raises(InputError, match=r"trees/0000\.parquet"):
         main(arguments(config, **given, output=output))
@@ -237,7 +280,9 @@ def test_a_sample_is_bounded_and_seeded(run, monkeypatch):
 
 def test_nothing_at_all():
     nothing = np.empty(0, np.float32)
-    found = statistics(Sample([], [], {"overlap_3": nothing, "s": nothing}), {"s": "vectors"})
+    found = statistics(
+        Sample([], [], [], {"overlap_3": nothing, "s": nothing}, {}), {"s": "vectors"}
+    )
     assert found["sides"]["paraphrases"]["length"] == {"count": 0, "mean": None, "deviation": None}
     assert found["difference"]["trigrams"] == {"entropy": 0.0, "repetition": None}
     assert spread(np.array([np.nan])) == {"count": 0, "mean": None, "deviation": None}

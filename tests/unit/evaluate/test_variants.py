@@ -92,6 +92,31 @@ def test_a_variant_can_have_several_outputs_of_a_reference(segmenter):
     assert (found["references"], found["outputs"], found["alone"]) == (1, 2, 1)
 
 
+def test_two_variants_are_compared_with_each_other(segmenter):
+    """ParaBank 2, Table 2: only where both have an output; trees are those of selected ones."""
+    flat, deep = "(ROOT (S (A a) (B b)))", "(ROOT (S (A a) (B (C b) (D d))))"
+    trees = [{"a b c d x": flat, "a b x y e": deep}, {}, {}, {}]
+    config = CONFIG | {"variant_pairs": [["s01", "s02"]], "syntax": {"levels": 3}}
+    sums = measure(ROWS, config, segmenter, None, trees=trees)
+    found = summary(sums, config)["all"]
+    assert found["s02"]["against"] == {}
+    against = found["s01"]["against"]["s02"]
+    pairs = [("a b c d x", "a b x y e"), ("f g h i j", "f g h i j")]
+    expected = diversity(pairs, segmenter)
+    assert (against["pairs"], against["one_minus_bleu"]) == (2, expected["one_minus_bleu"])
+    overlap = against["pieces"]["intersection_over_union"]
+    assert overlap == expected["intersection_over_union"]
+    assert (against["trees"], against["tree_edit_distance"]) == (1, 2)
+
+
+def test_the_table_has_variants_against_each_other(varied):
+    run, folder = varied
+    against = read(folder, "variants")["groups"]["all"]["s01"]["against"]["s02"]
+    (row,) = tables.variant_pairs(run).where(references="all").frame().to_dict("records")
+    assert (row["first"], row["second"], row["pairs"]) == ("s01", "s02", against["pairs"])
+    assert row["one_minus_bleu"] == against["one_minus_bleu"] is not None
+
+
 def test_on_the_testbed_meanings_count(segmenter):
     found = measured(segmenter, checker=EndsAlike(), testbed=["train"])["all"]
     assert found["s02"]["testbed"] == {"rank": 1, "listed": 1, "exact": 1, "share": 100.0}
@@ -119,6 +144,7 @@ def varied(made_up_run, tmp_path_factory):
         write_record(scored / path.name, len(rows), len(rows), {})
     file = write_ratings(root / "ratings.tsv", rated)
     config = CONFIG | {"system": "beam", "best": 5, "groups": GROUPS, "syntax": None}
+    config["variant_pairs"] = [["s01", "s02"]]
     config["ratings"] = {"min_judgments": 25, "max_failed_controls": 0.1}
     common = ["--config", json.dumps(config), "--scored", str(scored), "--shards", "2"]
     model = ["--model", str(made_up_run.root)]
@@ -126,7 +152,10 @@ def varied(made_up_run, tmp_path_factory):
     measures.main([*common, *selected, *model, "--output", str(output / "measures.json")])
     variant_measures.main([*common, *model, "--output", str(output / "variants.json")])
     system_ratings.main(
-        [*common, *selected, "--ratings", str(file), "--output", str(output / "ratings.json")]
+        [
+            *(*common, *model, *selected, "--ratings", str(file)),
+            *("--output", str(output / "ratings.json")),
+        ]
     )
     other = root / "parabank2"
     people = ["--folder", str(made_up_run.folder("select", "parabank2")), "--ratings", str(file)]
@@ -134,7 +163,7 @@ def varied(made_up_run, tmp_path_factory):
         [
             *("--config", json.dumps({k: v for k, v in config.items() if k != "variants"})),
             *("--scored", str(scored), "--shards", "2"),
-            *(*people, "--output", str(other / "ratings.json")),
+            *(*model, *people, "--output", str(other / "ratings.json")),
         ]
     )
     for name in ("measures.json", "evaluation.json"):
@@ -202,6 +231,7 @@ def test_the_report_shows_each_variant(varied):
         assert f">{each['one_minus_bleu']:.2f} <" in page
     most = max(groups["s02"]["shared"].items(), key=lambda pair: pair[1])
     assert f"{most[0]} {most[1]}" in page
+    assert f">{groups['s01']['against']['s02']['one_minus_bleu']:.2f}<" in page
     assert "<td></td>" in page  # the first rank of the system without variants
     people = read(folder, "ratings")["variants"]
     assert f">{people['s02']['similarity']:.2f} <" in page

@@ -27,11 +27,12 @@ PAIRS = [
 ]
 
 
-def scores(tmp_path, pairs, vectors, **options):
+def scores(tmp_path, pairs, vectors, punctuation="dropped", **options):
     rows = [pair(f"c:{number}", 1, *texts) for number, texts in enumerate(pairs)]
     shard = write_table(tmp_path / "in" / "0000.parquet", PairColumnsRow, rows)
     output = tmp_path / "out" / "0000.parquet"
-    main(arguments(pairs=shard, vectors=vectors, output=output, **options))
+    config = {"punctuation": punctuation}
+    main(arguments(config, pairs=shard, vectors=vectors, output=output, **options))
     return [row["value"] for row in read_rows(output, PairValueRow)]
 
 
@@ -41,6 +42,17 @@ def test_cosine_of_mean_vectors(tmp_path):
     assert found[:3] == pytest.approx([np.sqrt(0.5), 0.0, 1.0])
     # No known word, and only one whose vector is zero: there is no score.
     assert found[3:] == [None, None]
+
+
+def test_words_are_those_of_files_of_vectors_and_of_the_run(tmp_path):
+    """A file has *don't*; marks of punctuation are words where the run counts them."""
+    lines = "don't 1 0\ndont 9 9\ndogs 0 1\n, 3 0\n"
+    (tmp_path / "vectors.txt").write_text(lines, encoding="utf-8")
+    pairs = [("Don\u2019t!", "'don't'"), ("the dogs, don't", "don't dogs")]
+    assert scores(tmp_path, pairs, tmp_path / "vectors.txt") == pytest.approx([1.0, 1.0])
+    found = scores(tmp_path, pairs[1:], tmp_path / "vectors.txt", punctuation="tokens")
+    # The comma and don't are 4 along the first axis, dogs is 1 along the second.
+    assert found == pytest.approx([5 / np.sqrt(17 * 2)])
 
 
 def test_the_vectors_may_get_other_rights_once_they_are_read(tmp_path, monkeypatch):

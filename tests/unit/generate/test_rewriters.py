@@ -4,6 +4,7 @@ import pytest
 
 from tests.configs import refusal, replaced, run_on_testbed
 from workflow_scripts.stages.catalogue import run_layout, validate
+from workflow_scripts.stages.evaluate.stage import Evaluate
 
 FIVE = {"s17": {"kind": "negative", "choose": {"first": 2}}, "s28": None}
 
@@ -166,6 +167,14 @@ def test_the_pairs_of_systems_that_are_compared():
     assert "pairing" in layout.other_records("evaluate", "mono")
     assert layout.settings(("evaluate", "mono"))["bilingual"] == {"beam": ["s17", "s28"]}
     assert "pairing" not in layout.other_records("evaluate", "beam")
+
+
+def test_variants_are_compared_in_systems_that_have_both():
+    pairs = [["s17", "s28"]]
+    layout = run_layout(with_rewriter(evaluate__variant_pairs=pairs))
+    assert layout.settings(("evaluate", "mono"))["variant_pairs"] == pairs
+    assert "variant_pairs" not in layout.settings(("evaluate", "parabank2"))
+    assert "variant_pairs" in layout.stage(Evaluate).tables()
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,11 @@ def test_a_text_that_spells_nothing_else_has_no_such_remedy(config, value):
             ": key 2012 is no text; put it in quotes",
         ),
         ("evaluate.columns", ["lstn"], ": 'lstn' is not in columns"),
+        (
+            "evaluate.variant_pairs",
+            [["s17", "s99"]],
+            ".0: no system of this run has the variants s17 and s99",
+        ),
         ("training_sets.all.systems", ["paranmt"], ": 'paranmt' is not among run.systems"),
         (
             "training_sets.all",

@@ -1,11 +1,13 @@
 """Figures of other work beside those of a run."""
 
 import csv
+import re
 
 import pytest
 
 from tests import paper_tables
 from tests.unit.embed.sts_example import STS, TRAINING_SETS
+from workflow_scripts.core.report.table import Table
 from workflow_scripts.stages.embed import results
 from workflow_scripts.stages.embed.sts_tables import models
 from workflow_scripts.stages.evaluate.results import all_measures
@@ -18,9 +20,23 @@ def test_the_shipped_figures_are_those_of_the_papers(data_dir):
     folder = data_dir.parent / "papers" / "tables"
     if not folder.is_dir():
         pytest.skip(f"no tables of the papers in {folder}")
-    with quoted.FIGURES.open(encoding="utf-8", newline="") as stream:
-        rows = [tuple(row) for row in csv.reader(stream, delimiter="\t")][1:]
-    assert rows == list(paper_tables.tidy(folder))
+    others = paper_tables.others()
+    assert paper_tables.shipped() == [*paper_tables.tidy(folder), *others]
+    texts = {
+        paper: (folder.parent / f"{paper}.txt").read_text(encoding="utf-8").replace(", ", ",")
+        for paper in quoted.PAPERS
+    }
+    for paper, _, row, _, figure in others:
+        printed = f"{int(figure):,}" if figure.isdigit() else figure
+        assert re.search(rf"(?<![\d.]){re.escape(printed)}(?!\d)", texts[paper]), (paper, row)
+
+
+def test_every_shipped_figure_has_a_measure_or_a_line_on_its_page(tmp_path):
+    assert paper_tables.without_measure() == []
+    for paper in quoted.PAPERS:
+        page = (paper_tables.PAGES / f"{paper}.md").read_text(encoding="utf-8")
+        (tmp_path / f"{paper}.md").write_text(page.replace("`spread`", ""), encoding="utf-8")
+    assert paper_tables.without_measure(tmp_path) == ["parabank2: spread"]
 
 
 def test_every_shipped_table_says_section_data_and_models():
@@ -69,7 +85,7 @@ def test_a_system_of_a_paper_stands_beside_the_papers_figure(run):
 def test_statistics_stand_beside_those_of_the_papers(run):
     found = shown(run)
     assert rows(found, "Mean length of references")["CzEng 1.6"]["quoted"][0][0] == 13.3
-    trigrams = rows(found, "Repeated trigrams (%), reference minus paraphrase")
+    trigrams = rows(found, "Repeated trigrams (%), reference minus candidate")
     assert trigrams["All"]["quoted"][0][0] == -2.26
     assert trigrams["beam, difference"]["own"] is not None
 
@@ -95,6 +111,49 @@ def test_ranks_against_each_other_stand_beside_table_2(run):
     ]
     bleu = rows(found, "1-BLEU")["parabank2, rank 1 against parabank2, rank 3"]["own"]
     assert bleu == measured["one_minus_bleu"]
+
+
+def test_oracles_stand_beside_those_of_table_2(monkeypatch):
+    told = {"max": 1.0, "rank 1": 2.0, "max against min": 3.0}
+    of_run = lambda run: [(f"parabank2, {row}", value) for row, value in told.items()]  # noqa: E731
+    monkeypatch.setattr(quoted, "_rated", lambda name: of_run)
+    found = dict(quoted._oracles("one_minus_bleu")(None))
+    assert found == {"parabank2, max": 1.0, "parabank2, max against parabank2, min": 3.0}
+    theirs = {figure.row for figure in quoted.shipped() if "Table 2" in figure.source}
+    assert theirs >= {*found, "parabank s17 against parabank s34"} - {"parabank2, max"}
+
+
+def test_models_and_corpora_stand_beside_those_of_the_papers(run):
+    found = shown(run)
+    bleu = rows(found, "BLEU of the translation models")
+    assert bleu["forward"]["own"] == 31.25
+    assert bleu["cs-en"]["quoted"][0][0] == 19.7
+    pairs = rows(found, "Pairs of the corpora")
+    assert pairs["news"]["own"] == run.finished().manifest("corpus", "news")["rows_out"]
+    assert pairs["CzEng cs"]["quoted"][0][0] == 14_700_000
+    number = pairs["CzEng 1.7"]["quoted"][0][1]
+    assert source(found, number) == "Hu et al., CoNLL 2019, section 3.1"
+    lengths = rows(found, "Mean length of references: its standard deviation")
+    assert lengths["CzEng 1.6"]["quoted"][0][0] == 19.3
+
+
+def test_encoders_stand_beside_tables_4_and_5(run, monkeypatch):
+    figures = {"plain": {"value": 0.8}, "tuned": {"value": 0.9}, "encoder": "mine"}
+    records = [
+        {"task": "MRPC", "part": "dev", "measure": "f1", **figures},
+        {"task": "SQuAD", "part": "dev", "measure": "exact_NoAns", **figures},
+        {"task": "SQuAD", "part": "dev", "measure": "f1_NoAns", **figures},
+        {"task": "MRPC", "part": "train", "measure": "f1", **figures},
+    ]
+    monkeypatch.setattr(quoted, "encoder_tasks_table", lambda run: Table("", records))
+    found = shown(run)
+    pairs = rows(found, "Encoders, MRPC, f1 x 100")
+    assert {name: row["own"] for name, row in pairs.items()} == {
+        **{"mine, plain": 80.0, "mine, tuned": 90.0, "BERT": None, "pBERT": None},
+    }
+    assert pairs["pBERT"]["quoted"][0][0] == 86.55
+    spans = rows(found, "Encoders, SQuAD, exact_NoAns x 100")
+    assert spans["BERT"]["quoted"][0][0] == 71.44
 
 
 def test_systems_without_variants_have_a_modified_bleu(run):

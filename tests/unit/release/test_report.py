@@ -158,7 +158,8 @@ def test_a_run_without_paraphrases_threshold_curve_and_bleu(write_report, tmp_pa
     write_json(tmp_path / "evaluate/s/v1-0123456789ab/measures.json", measures)
     nothing = np.empty(0, np.float32)
     kinds = {"score": "vectors", "told": "classifier"}
-    empty = Sample([], [], dict.fromkeys(("overlap_3", *kinds), nothing))
+    columns = dict.fromkeys(("overlap_3", *kinds), nothing)
+    empty = Sample([], [], [], columns, {"told": nothing})
     write_json(tmp_path / "evaluate/s/v1-0123456789ab/statistics.json", statistics(empty, kinds))
     model = {"parameters": 5, "validation_perplexity": 3.0, "bleu": None}
     write_json(tmp_path / "train/forward/v1-0123456789ab/metrics.json", model)

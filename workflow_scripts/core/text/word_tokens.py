@@ -7,11 +7,13 @@ The Snakefile imports this module: only the standard library, and sacrebleu once
 """
 
 import functools
+import string
 from collections.abc import Callable
 
 from workflow_scripts.core.text.normalisation import words
 
 DROPPED, TOKENS = "dropped", "tokens"
+_PUNCTUATION_BUT_APOSTROPHES = str.maketrans("", "", string.punctuation.replace("'", ""))
 
 
 @functools.cache
@@ -27,6 +29,15 @@ def words_and_punctuation(sentence: str) -> list[str]:
     What stands between two blanks is tokenised by itself.
     """
     return _tokenizer()(sentence.lower()).split()
+
+
+def words_with_apostrophes(sentence: str) -> list[str]:
+    """Return lower-cased words without ASCII punctuation but the apostrophes inside them.
+
+    Files of word vectors have *don't*, where `words` gives *dont*.
+    """
+    kept = sentence.lower().replace("\u2019", "'").translate(_PUNCTUATION_BUT_APOSTROPHES).split()
+    return list(filter(None, (word.strip("'") for word in kept)))
 
 
 # By their names in a configuration, `evaluate.punctuation`.

@@ -12,9 +12,16 @@ from workflow_scripts.stages.generate.checks import left_variants
 
 
 def problems(config: Config) -> Iterator[str]:
-    """Yield the columns of the corpus statistics that stand in no catalogue."""
+    """Yield columns of the corpus statistics, and variants, that nobody has; and wrong pairs."""
     yield from unknown_names("evaluate.columns", config["evaluate"]["columns"], "columns", config)
     yield from _rewriting_problems(config)
+    known = [_variants(config, system) for system in config["run"]["systems"]]
+    for number, pair in enumerate(config["evaluate"].get("variant_pairs", [])):
+        if not any(own.issuperset(pair) for own in known):
+            yield (
+                f"evaluate.variant_pairs.{number}: no system of this run has the variants "
+                f"{' and '.join(pair)}; correct the names, or take the pair out"
+            )
 
 
 def _rewriting_problems(config: Config) -> Iterator[str]:

@@ -125,6 +125,7 @@ def variants(run: FinishedRun) -> dict[str, Any]:
         "variants": {system: figures["groups"]["all"] for system, figures in by_system.items()},
         "references": {system: figures["references"] for system, figures in by_system.items()},
         "by_variant": tables.variants(run).where(references="all"),
+        "pairs": tables.variant_pairs(run).where(references="all"),
         "others": first_ranks,
         "lengths": LENGTHS,
         "mean_modified_bleu": mean_modified_bleu,

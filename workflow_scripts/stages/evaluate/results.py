@@ -18,6 +18,11 @@ _RECORDS = {
     "rewriting": "pairing",
 }
 
+# The oracle systems of ParaBank 2, 3.4: one paraphrase of each reference, by its human score; and
+# the row of two of them against each other (Table 2).
+ORACLES = ("max", "median", "min")
+MAX_AGAINST_MIN = "max against min"
+
 
 def read_measures(path: Path) -> dict[str, Any]:
     """Return the figures of a file, such as measures.json, checked against its record."""
@@ -60,10 +65,15 @@ def rating_rows(figures: dict[str, Any] | None) -> list[tuple[str, dict[str, Any
     """
     if figures is None:
         return []
+    nobody = dict.fromkeys(("similarity", "grammatical", "interval"))
+    # Figures of an earlier version do not compare them.
+    oracles = figures.get("max_against_min")
+    against = oracles and [(MAX_AGAINST_MIN, {**nobody, "rated": oracles["pairs"], **oracles})]
     return [
         ("all", figures["all"]),
         *((f"rank {row['rank']}", row) for row in figures["ranks"]),
         *((row["oracle"], row) for row in figures["oracles"]),
+        *(against or []),
     ]
 
 

@@ -27,7 +27,7 @@ class Evaluate(Stage):
     """One unit for each system."""
 
     name = "evaluate"
-    version = 5
+    version = 6
     row = "references"
     released = True
     wildcard = "system"
@@ -75,6 +75,7 @@ class Evaluate(Stage):
     def tables(self) -> dict[str, str]:
         names = ["diversity", "between_ranks", "lengths", "exact_lengths", "statistics", "bins"]
         names += ["variants", "variant_lengths"] if self._any_variants() else []
+        names += ["variant_pairs"] if self.config["evaluate"].get("variant_pairs") else []
         names += ["rewriting", "rewritten"] if self._pairs() else []
         names += ["bounds"] if self._any_bounded() else []
         kinds = self.statistics_settings()["columns"].values()
@@ -106,6 +107,7 @@ class Evaluate(Stage):
             **({"ratings": self._ratings()} if self._ratings() else {}),
             **({"documents": documents} if documents else {}),
             **({"variants": self._variants(instance)} if self._variants(instance) else {}),
+            **({"variant_pairs": pairs} if (pairs := self._variant_pairs(instance)) else {}),
             **({"rewritten": True} if written_by_rewriter(self.config, instance) else {}),
             **({"bilingual": self._shared(instance)} if self.bilingual(instance) else {}),
         }
@@ -152,6 +154,12 @@ class Evaluate(Stage):
     def _variants(self, system: str) -> list[str]:
         """Return the names of a system's variants; none if it has none."""
         return [*(constraints_of(self.config, system) or {}).get("variants", {})]
+
+    def _variant_pairs(self, system: str) -> list[list[str]]:
+        """Return the pairs of a system's variants that are compared with each other."""
+        own = self._variants(system)
+        pairs = self.config["evaluate"].get("variant_pairs", [])
+        return [pair for pair in pairs if all(name in own for name in pair)]
 
     def _pairs(self) -> list[list[str]]:
         """Return the pairs of systems that are compared, bilingual and monolingual."""
@@ -218,7 +226,7 @@ class Evaluate(Stage):
         return self._job(
             "evaluate.variant_measures",
             at.system,
-            {"scored": ("score", at.system)},
+            {"scored": ("score", at.system), **self._trees_of_pairs(at.system)},
             awaits=[self.file(model, "model.json")],
             options={"model": self.layout.folder(*model)},
         )
@@ -247,13 +255,17 @@ class Evaluate(Stage):
 
     def ratings_job(self, at: Wildcards) -> Job:
         """Return the job that tells what people say of the paraphrases of a system."""
-        ratings = self.ratings_files()
+        ratings, pieces = self.ratings_files(), self.layout.stage(Select).pieces(at.system)
         return self._job(
             "evaluate.system_ratings",
             at.system,
-            {"folder": ("select", at.system), "scored": ("score", at.system)},
+            {
+                **{"folder": ("select", at.system), "scored": ("score", at.system)},
+                **self._trees(at.system),
+            },
+            awaits=[self.file(pieces, "model.json")],
             users=ratings,
-            options={"ratings": ratings},
+            options={"ratings": ratings, "model": self.layout.folder(*pieces)},
             inputs=True,
         )
 
@@ -263,7 +275,10 @@ class Evaluate(Stage):
         return self._job(
             "evaluate.statistics",
             at.system,
-            {"folder": ("filter", at.system), **self._trees(at.system)},
+            {
+                **{"folder": ("filter", at.system), "scored": ("score", at.system)},
+                **self._trees(at.system),
+            },
             awaits=[self.manifest(unit) for unit in columns.values()],
             users=[documents] if documents else [],
             options={
@@ -289,6 +304,11 @@ class Evaluate(Stage):
     def _trees(self, system: str) -> dict[str, Unit]:
         """Return the unit with the trees of a system's sentences, where they are parsed."""
         return {"trees": ("syntax", system)} if selection.parsed(self.config) else {}
+
+    def _trees_of_pairs(self, system: str) -> dict[str, Unit]:
+        """Return the units with the trees of variants that are compared with each other."""
+        trees = self._trees(system) if self._variant_pairs(system) else {}
+        return {"folder": ("select", system), **trees} if trees else {}
 
     def _job(
         self,

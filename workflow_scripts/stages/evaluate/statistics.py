@@ -7,7 +7,7 @@ What a word is follows `evaluate.punctuation`. The documents of IDF are the sent
 (the papers: of Wikipedia), or the sample's references.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,8 +22,9 @@ from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import read_json, shard_paths, verify, write_record
 from workflow_scripts.core.files.packed_lines import read_lines
 from workflow_scripts.core.files.parquet import read_rows
-from workflow_scripts.core.files.rows import TreesRow
+from workflow_scripts.core.files.rows import ScoredRow, TreesRow
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.statistics.rank_correlation import spearman
 from workflow_scripts.core.statistics.rounding import DECIMALS
 from workflow_scripts.core.text.word_tokens import DROPPED, TOKENISERS
@@ -64,6 +65,7 @@ LEAST_CHARACTERS = 3
 _MOST_BYTES = 1 << 20
 # The kinds of columns that are a paraphrase score: the cosine of the two sides.
 PARAPHRASE_SCORES = ("vectors", "embedding", "cosine")
+CLASSIFIER = "classifier"
 
 Columns = dict[str, NDArray[np.float32]]
 
@@ -73,7 +75,10 @@ class Sample(NamedTuple):
 
     references: list[str]  # of different ids
     paraphrases: list[str]
+    candidates: list[str]  # one of each of these references, drawn from all that were scored
     columns: Columns  # overlap_3, and those that a model computed; unknown is NaN
+    # By classifier, the probabilities of the references; NaN for those that it has learnt.
+    probabilities: Columns
 
 
 def _figure(value: float | None) -> float | None:
@@ -112,17 +117,17 @@ def side(some: Sentences, numbers: dict[str, int], idf: NDArray[np.float64]) -> 
     }
 
 
-def difference(references: dict[str, Any], paraphrases: dict[str, Any]) -> dict[str, Any]:
-    """Return reference minus paraphrase of entropy and repetition (BT17 Table 9)."""
+def difference(references: dict[str, Any], candidates: dict[str, Any]) -> dict[str, Any]:
+    """Return reference minus candidate of entropy and repetition (BT17 Table 9)."""
 
     def minus(one: float | None, other: float | None) -> float | None:
         return None if one is None or other is None else round(one - other, DECIMALS)
 
     return {
         name: {
-            "entropy": minus(references["entropy"][name], paraphrases["entropy"][name]),
+            "entropy": minus(references["entropy"][name], candidates["entropy"][name]),
             "repetition": minus(
-                references["repetition"][name]["mean"], paraphrases["repetition"][name]["mean"]
+                references["repetition"][name]["mean"], candidates["repetition"][name]["mean"]
             ),
         }
         for name in ORDERS
@@ -137,16 +142,34 @@ def bins(scores: NDArray[np.float32], overlap: NDArray[np.float32]) -> list[dict
 
 
 def correlations(
-    some: Sentences, numbers: dict[str, int], idf: NDArray[np.float64], values: Any
+    sides: Iterable[Sentences],
+    numbers: dict[str, int],
+    idf: NDArray[np.float64],
+    probabilities: Iterable[NDArray[np.float32]],
 ) -> dict[str, Any]:
-    """Return Spearman's correlations of a column with repetition, IDF, length (BT17 Table 10)."""
-    measures = {
-        **{f"repetition_{name}": shares for name, shares in repetitions(some, numbers).items()},
-        "idf": mean_idf(some, idf),
-        "length": some.lengths.astype(np.float64),
+    """Return Spearman's correlations of a classifier's probability (BT17 Table 10).
+
+    They are those with repetition, IDF and length, over the sentences of both sides of the pairs.
+
+    Args:
+        sides: the references and the paraphrases.
+        numbers: of the words.
+        idf: of each word.
+        probabilities: of the sentences of each side; those that are NaN do not count.
+    """
+    measured = [
+        {
+            **{f"repetition_{name}": shares for name, shares in repetitions(some, numbers).items()},
+            "idf": mean_idf(some, idf),
+            "length": some.lengths.astype(np.float64),
+        }
+        for some in sides
+    ]
+    values = np.concatenate(list(probabilities)).astype(np.float64)
+    return {
+        name: _figure(spearman(values, np.concatenate([each[name] for each in measured])))
+        for name in measured[0]
     }
-    values = values.astype(np.float64)
-    return {name: _figure(spearman(values, measure)) for name, measure in measures.items()}
 
 
 def statistics(
@@ -173,6 +196,8 @@ def statistics(
     references = sentences(texts, numbers, split)
     texts = progress(sample.paraphrases, desc="statistics, pairs")
     paraphrases = sentences(texts, numbers, split)
+    texts = progress(sample.candidates, desc="statistics, candidates")
+    candidates = sentences(texts, numbers, split)
     if documents is None:
         idf = inverse_document_frequencies(references, max(len(numbers), 1))
         count = len(references.lengths)
@@ -185,11 +210,12 @@ def statistics(
     }
     for name, figures in sides.items():
         figures["parse_entropy"] = parse_entropy(shapes[name]) if shapes else None
+    drawn = side(candidates, numbers, idf)
     return {
         "pairs": len(sample.paraphrases),
         "documents": count,
-        "sides": sides,
-        "difference": difference(**sides),
+        "sides": {**sides, "candidates": {**drawn, "parse_entropy": None}},
+        "difference": difference(sides["references"], drawn),
         "classifiers": classifiers(metrics or {}),
         "columns": {name: spread(sample.columns[name]) for name in ("overlap_3", *kinds)},
         "bins": {
@@ -198,9 +224,14 @@ def statistics(
             if kind in PARAPHRASE_SCORES
         },
         "correlations": {
-            name: correlations(paraphrases, numbers, idf, sample.columns[name])
+            name: correlations(
+                (references, paraphrases),
+                numbers,
+                idf,
+                (sample.probabilities[name], sample.columns[name]),
+            )
             for name, kind in kinds.items()
-            if kind == "classifier"
+            if kind == CLASSIFIER
         },
     }
 
@@ -221,10 +252,49 @@ def last_sampled(shards: list[Path], limit: int, seed: int) -> Place:
     return last_within(places, limit)
 
 
+def drawn_candidates(shards: list[Path], wanted: Collection[str], seed: int) -> Iterator[str]:
+    """Yield a candidate of each wanted reference that has one, at random (BT17, note 5).
+
+    Args:
+        shards: of the `scored` schema.
+        wanted: ids of references.
+        seed: of the draws, which follow from it and the id.
+    """
+    for shard in shards:
+        for row in read_rows(shard, ScoredRow, ["id", "candidates"], 64):
+            if row["id"] in wanted and row["candidates"]:
+                random = generator(seed, "statistics", "candidate", row["id"])
+                yield row["candidates"][int(random.integers(len(row["candidates"])))]["text"]
+
+
+def reference_probabilities(folder: Path, references: list[str]) -> NDArray[np.float32]:
+    """Return the probabilities of references by a classifier; NaN for those that it has learnt."""
+    # Only with classifiers torch is needed, which takes its time.
+    from workflow_scripts.stages.filter.classifier import Classifier
+
+    classifier = Classifier.load(folder)
+    probabilities = classifier.probabilities(list(map(classifier.split, references)))
+    return np.where(list(map(classifier.has_learnt, references)), np.float32(np.nan), probabilities)
+
+
 def read_sample(
-    shards: list[Path], values: dict[str, list[Path]], last: Place, seed: int
+    shards: list[Path],
+    scored: list[Path],
+    values: dict[str, list[Path]],
+    classifiers: dict[str, Path],
+    last: Place,
+    seed: int,
 ) -> Sample:
-    """Return the pairs of `pair_columns` shards up to the place `last` in the seeded order."""
+    """Return the pairs of `pair_columns` shards up to the place `last` in the seeded order.
+
+    Args:
+        shards: the pairs.
+        scored: the shards of the `scored` schema, with all candidates of the same references.
+        values: the shards of each column.
+        classifiers: the folder of each column that is one's.
+        last: a place.
+        seed: of the order, and of the candidates that are drawn.
+    """
     references: dict[str, str] = {}
     paraphrases: list[str] = []
     columns: dict[str, list[NDArray[np.float32]]] = {"overlap_3": [], **{k: [] for k in values}}
@@ -238,7 +308,12 @@ def read_sample(
             parts.append(some.columns[name][chosen])
     nothing = np.empty(0, np.float32)
     joined = {name: np.concatenate([nothing, *parts]) for name, parts in columns.items()}
-    return Sample(list(references.values()), paraphrases, joined)
+    candidates = list(drawn_candidates(scored, references.keys(), seed))
+    texts_of = list(references.values())
+    probabilities = {
+        name: reference_probabilities(folder, texts_of) for name, folder in classifiers.items()
+    }
+    return Sample(texts_of, paraphrases, candidates, joined, probabilities)
 
 
 def read_shapes(shards: list[Path], last: Place, seed: int) -> Shapes:
@@ -292,6 +367,7 @@ def read_documents(path: Path) -> Iterator[str]:
 
 def write_statistics(
     folder: Path,
+    scored: Path,
     shards: int,
     output: Path,
     config: dict[str, Any],
@@ -304,7 +380,8 @@ def write_statistics(
 
     Args:
         folder: with `pair_columns` shards.
-        shards: their number.
+        scored: folder of the score stage, with all candidates.
+        shards: the number of shards of each folder.
         output: statistics.json; its record is `counting` beside it.
         config: `pairs` (how many at most), `columns` by their kinds, `seed`, and `punctuation`
             where it is not dropped.
@@ -319,16 +396,17 @@ def write_statistics(
     """
     values = values or {}
     paths, parsed = shard_paths(folder, shards), shard_paths(trees, shards) if trees else []
-    for path in (*paths, *parsed):
+    candidates = shard_paths(scored, shards)
+    for path in (*paths, *parsed, *candidates):
         verify(path)
     others = verified_values(values, shards)
     last = last_sampled(paths, config["pairs"], config["seed"])
-    sample = read_sample(paths, others, last, config["seed"])
+    trained = {name: values[name] for name, kind in config["columns"].items() if kind == CLASSIFIER}
+    sample = read_sample(paths, candidates, others, trained, last, config["seed"])
     shapes = read_shapes(parsed, last, config["seed"]) if trees else None
     classifier_metrics = {
-        name: read_json(values[name] / METRICS, CLASSIFIER_RECORD)
-        for name, kind in config["columns"].items()
-        if kind == "classifier" and (values[name] / METRICS).exists()
+        name: read_json(of_column / METRICS, CLASSIFIER_RECORD)
+        for name, of_column in trained.items()
     }
     split = TOKENISERS[config.get("punctuation", DROPPED)]
     with unchanged(inputs or {}):

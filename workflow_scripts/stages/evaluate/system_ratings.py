@@ -7,6 +7,7 @@ rated for. docs/evaluate.md says how the rows of the table are made.
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -16,24 +17,25 @@ from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.input_files import unchanged
-from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
+from workflow_scripts.core.files.manifest import shard_paths, verify, verify_file, write_record
 from workflow_scripts.core.files.parquet import read_rows
-from workflow_scripts.core.files.rows import ParaphrasesRow, ScoredRow
+from workflow_scripts.core.files.rows import ParaphrasesRow, ScoredRow, TreesRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.text.normalisation import words
-from workflow_scripts.stages.evaluate.diversity import diversity, mean
+from workflow_scripts.stages.evaluate.diversity import Comparison, mean, sentence
 from workflow_scripts.stages.evaluate.exact_lengths import LENGTHS
 from workflow_scripts.stages.evaluate.lengths import ENDS, place
+from workflow_scripts.stages.evaluate.results import ORACLES
 from workflow_scripts.stages.judge.annotator_agreement import agreement
 from workflow_scripts.stages.judge.rating_file import CONTROL, Rating, read_ratings
 from workflow_scripts.stages.judge.ratings import come_to, counted, figure_intervals
+from workflow_scripts.stages.subword.segmenter import Segmenter, segmenter_path
+from workflow_scripts.stages.syntax.tree_distance import distances
 
 # The record of ratings.json: rating.json, as ratings.json itself looks like a record.
 RECORD = "rating"
 COLUMNS = ["id", "reference", "paraphrases"]
 SCORED = ["id", "reference", "candidates"]
-# The oracle systems of ParaBank 2, 3.4: one paraphrase of each reference, by its human score.
-ORACLES = ("max", "median", "min")
 # `similarity` and `grammatical` of a pair, by the reference's id and the paraphrase's text.
 Said = Mapping[tuple[str, str], dict[str, Any]]
 
@@ -46,20 +48,34 @@ def of_pairs(ratings: Iterable[Rating]) -> Said:
     return said
 
 
-def rated_pairs(rows: Iterable[ParaphrasesRow], said: Said, best: int) -> pd.DataFrame:
+def rated_pairs(
+    rows: Iterable[ParaphrasesRow],
+    said: Said,
+    best: int,
+    trees: Mapping[str, TreesRow] = MappingProxyType({}),
+) -> pd.DataFrame:
     """Return the rated pairs of rows of the `paraphrases` schema.
+
+    Args:
+        rows: `COLUMNS` of them.
+        said: see `of_pairs`.
+        best: paraphrases of a reference at most.
+        trees: rows of the `trees` schema of those references that were parsed, by id.
 
     Returns:
         The columns `reference` (its id), `text`, `paraphrase`, `rank`, `listed` (how many
-        paraphrases the reference has), `similarity` and `grammatical`.
+        paraphrases the reference has), `tree` and `own_tree` (of the reference and of the
+        paraphrase; None: it has none), `similarity` and `grammatical`.
     """
     return _table(
         {
             **{"reference": row["id"], "text": row["reference"], "listed": len(listed)},
             **{"rank": rank, "paraphrase": paraphrase["text"], **of_pair},
+            **({"tree": parsed["reference"]} if parsed else {}),
+            **({"own_tree": parsed["paraphrases"][rank - 1]} if parsed else {}),
         }
         for row in rows
-        for listed in [row["paraphrases"][:best]]
+        for listed, parsed in [(row["paraphrases"][:best], trees.get(row["id"]))]
         for rank, paraphrase in enumerate(listed, start=1)
         if (of_pair := said.get((row["id"], paraphrase["text"])))
     )
@@ -67,6 +83,7 @@ def rated_pairs(rows: Iterable[ParaphrasesRow], said: Said, best: int) -> pd.Dat
 
 def _table(pairs: Iterable[dict[str, Any]]) -> pd.DataFrame:
     names = ["reference", "text", "paraphrase", "rank", "listed", "variant"]
+    names += ["tree", "own_tree"]
     said = {"similarity": float, "grammatical": bool}
     return pd.DataFrame(pairs, columns=[*names, *said]).astype(said)
 
@@ -94,20 +111,85 @@ def rows_of(pairs: pd.DataFrame, best: int) -> dict[str | int, pd.DataFrame]:
     }
 
 
-def summary(pairs: pd.DataFrame, best: int, samples: int, seed: int) -> dict[str, Any]:
+def compared(
+    pairs: Iterable[tuple[str, str]],
+    trees: Iterable[tuple[str | None, str | None]],
+    segmenter: Segmenter,
+    levels: int | None,
+) -> dict[str, Any]:
+    """Return the measures of diversity of pairs (ParaBank 2, Tables 1 and 2).
+
+    Args:
+        pairs: both sentences of each.
+        trees: theirs.
+        segmenter: of the paraphrase language.
+        levels: of the trees that count; None where nothing is parsed.
+
+    Returns:
+        Those of words; `intersection_over_union_pieces`; `tree_edit_distance`, the mean over the
+        pairs with both trees, None without any.
+    """
+    comparison = Comparison()
+    for pair in pairs:
+        comparison.add(*(sentence(text, segmenter) for text in pair))
+    found = comparison.result()
+    distance = distances(levels or 1)
+    between = [
+        distance.between(distance.shape(one), distance.shape(other))
+        for one, other in trees
+        if levels and isinstance(one, str) and isinstance(other, str)
+    ]
+    return {
+        **{name: found[name] for name in ("pairs", "one_minus_bleu")},
+        **found.get("words", {}),
+        "intersection_over_union_pieces": found.get("pieces", {}).get("intersection_over_union"),
+        "tree_edit_distance": mean(sum(between), len(between)),
+    }
+
+
+def best_against_worst(
+    rows: Mapping[str | int, pd.DataFrame], segmenter: Segmenter, levels: int | None
+) -> dict[str, Any]:
+    """Return the measures of the oracle systems max and min against each other (Table 2).
+
+    A reference with one scored paraphrase counts, too: it stands in both.
+
+    Args:
+        rows: see `rows_of`.
+        segmenter: see `compared`.
+        levels: see `compared`.
+    """
+    first, second = (rows[name].set_index("reference") for name in (ORACLES[0], ORACLES[-1]))
+    joined = first.join(second, rsuffix="_worst")
+    return compared(
+        zip(joined["paraphrase"], joined["paraphrase_worst"], strict=True),
+        zip(joined["own_tree"], joined["own_tree_worst"], strict=True),
+        segmenter,
+        levels,
+    )
+
+
+def summary(pairs: pd.DataFrame, config: dict[str, Any], segmenter: Segmenter) -> dict[str, Any]:
     """Return the figures of all rated pairs, of each rank, each oracle and each range of lengths.
 
     Args:
         pairs: by `rated_pairs`, at least one.
-        best: paraphrases of a reference at most.
-        samples: bootstrap samples behind the intervals.
-        seed: of the draws.
+        config: the stage's settings: `best`, `bootstrap` and `seed`, and `syntax` if there are
+            trees.
+        segmenter: of the paraphrase language.
     """
+    best, samples, seed = (config[name] for name in ("best", "bootstrap", "seed"))
+    levels = config["syntax"]["levels"] if config.get("syntax") else None
     rows = rows_of(pairs, best)
     intervals = figure_intervals([*rows.values()], pairs["reference"].unique(), samples, seed)
     figures = {
         name: {
-            **diversity(zip(row["text"], row["paraphrase"], strict=True)),
+            **compared(
+                zip(row["text"], row["paraphrase"], strict=True),
+                zip(row["tree"], row["own_tree"], strict=True),
+                segmenter,
+                levels,
+            ),
             **_figures(row),
             "interval": interval,
         }
@@ -124,6 +206,7 @@ def summary(pairs: pd.DataFrame, best: int, samples: int, seed: int) -> dict[str
         "exact_lengths": _exact_lengths(pairs),
         "ranks": [{"rank": rank, **figures[rank]} for rank in range(1, best + 1)],
         "oracles": [{"oracle": name, **figures[name]} for name in ORACLES],
+        "max_against_min": best_against_worst(rows, segmenter, levels),
     }
 
 
@@ -176,7 +259,12 @@ def _figures(pairs: pd.DataFrame) -> dict[str, Any]:
 
 
 def rate_system(
-    config: dict[str, Any], selected: Sequence[Path], scored: Sequence[Path], file: Path
+    config: dict[str, Any],
+    selected: Sequence[Path],
+    scored: Sequence[Path],
+    file: Path,
+    segmenter: Segmenter,
+    parsed: Sequence[Path] = (),
 ) -> dict[str, Any]:
     """Return ratings.json of a system.
 
@@ -185,6 +273,8 @@ def rate_system(
         selected: the shards of the select stage.
         scored: those of the score stage, read only for variants.
         file: of ratings.
+        segmenter: of the paraphrase language.
+        parsed: the shards of the syntax stage, where sentences are parsed.
 
     Raises:
         InputError: a file is damaged, the ratings are none, nobody's ratings count, or they are of
@@ -208,7 +298,12 @@ def rate_system(
             f"evaluate.ratings: {file}: its ref_id are of no reference of this run (the first is "
             f"{counting[0].reference}); name ratings that were collected on its references"
         )
-    pairs = rated_pairs(own, said, config["best"])
+    trees: dict[str, TreesRow] = {}
+    for path in parsed:
+        verify(path)
+        of_shard = read_rows(path, TreesRow)
+        trees |= {row["id"]: row for row in of_shard if row["id"] in known and row["parsed"]}
+    pairs = rated_pairs(own, said, config["best"], trees)
     if pairs.empty:
         print(
             f"warning: {file} has no rating of what {config['system']} selected; rate it with "
@@ -229,9 +324,7 @@ def rate_system(
         "agreement": agreement(counting, config["seed"]),
         "references": len(references),
         "listed": int(references["listed"].sum()),
-        "figures": None
-        if pairs.empty
-        else summary(pairs, config["best"], config["bootstrap"], config["seed"]),
+        "figures": None if pairs.empty else summary(pairs, config, segmenter),
         **of_variants,
     }
 
@@ -241,8 +334,10 @@ def write_ratings(
     folder: Path,
     scored: Path,
     ratings: Path,
+    model: Path,
     shards: int,
     output: Path,
+    trees: Path | None = None,
     inputs: dict[str, str] | None = None,
 ) -> None:
     """Write what people say of one system's paraphrases.
@@ -252,16 +347,22 @@ def write_ratings(
         folder: of the select stage.
         scored: folder of the score stage, for variants.
         ratings: of people (docs/annotate.md).
+        model: folder of the model whose pieces count.
         shards: the number of shards of each folder.
         output: ratings.json; its record is `rating` beside it.
+        trees: folder of the syntax stage, if there is one.
         inputs: the hash of the file of ratings, by its path.
 
     Raises:
         InputError: see `unchanged` and `rate_system`.
     """
     selected, outputs = shard_paths(folder, shards), shard_paths(scored, shards)
+    parsed = shard_paths(trees, shards) if trees else []
+    segmenter_file = segmenter_path(model, "reference")
+    verify_file(segmenter_file, "model")
     with unchanged(inputs or {}):
-        rated = rate_system(config, selected, outputs, ratings)
+        segmenter = Segmenter(segmenter_file)
+        rated = rate_system(config, selected, outputs, ratings, segmenter, parsed)
     write_json(output, rated)
     references = rated["references"]
     write_record(output.with_name(RECORD), references, references, {}, files=[output])

@@ -111,6 +111,22 @@ def variants(run: FinishedRun) -> Table:
     return Table(columns, rows)
 
 
+def variant_pairs(run: FinishedRun) -> Table:
+    """Return variants against each other (ParaBank 2, Table 2), with how many pairs have `trees`.
+
+    Runs of an earlier version have none.
+    """
+    rows = [
+        {**figures, **of, "first": of["variant"], "second": other}
+        for of, variant in _variants(run)
+        for other, figures in variant.get("against", {}).items()
+    ]
+    columns = (
+        f"system references first second pairs one_minus_bleu {_OVERLAPS} trees tree_edit_distance"
+    )
+    return Table(columns, rows)
+
+
 def most_shared(variant: dict[str, Any]) -> list[tuple[str, int]]:
     """Return the five variants with the most outputs in common with one."""
     return Counter(variant["shared"]).most_common(5)
@@ -270,7 +286,7 @@ def ratings(run: FinishedRun) -> Table:
     ]
     columns = (
         f"system row references pairs rated {_PEOPLE} one_minus_bleu intersection_over_union? "
-        "length_ratio?"
+        "intersection_over_union_pieces? length_ratio? tree_edit_distance?"
     )
     return Table(columns, rows)
 

@@ -169,7 +169,6 @@ class Filter(StageOfKinds):
             reads={"pairs": self._pairs(at)},
             users=[vectors],
             options={"vectors": vectors},
-            config=False,
             inputs=True,
         )
 

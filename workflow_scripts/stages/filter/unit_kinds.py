@@ -4,6 +4,7 @@ from typing import Any
 
 from workflow_scripts.core.files.input_files import as_list
 from workflow_scripts.core.files.paths import Located
+from workflow_scripts.core.text.word_tokens import DROPPED
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues import judges
 from workflow_scripts.plan.catalogues.embeddings import column_embedding
@@ -184,11 +185,13 @@ class VectorsColumn(ModelColumn):
     """Cosines under a file of word vectors."""
 
     def settings(self) -> dict[str, Any]:
-        return {"file": selection.located(self.config, [self.block["file"]])[0]}
+        # Always said: columns without it were computed on words that had lost their apostrophes.
+        said = {"punctuation": DROPPED} | selection.punctuation(self.config)
+        return {"file": selection.located(self.config, [self.block["file"]])[0], **said}
 
     def content(self) -> dict[str, Any]:
         (sha256,) = self.inputs().values()
-        return {"file": sha256}
+        return {**self.settings(), "file": sha256}
 
     def inputs(self) -> dict[str, str]:
         file = self.settings()["file"]

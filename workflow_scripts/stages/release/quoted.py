@@ -5,15 +5,16 @@ Those of the four papers ship with Paraloom (`papers/`); the configuration may h
 x 100; with `.spearman` behind it, Spearman's).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from workflow_scripts.core.files.tsv import read_rows
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.table import Record, Table, value_at
+from workflow_scripts.plan.catalogues.encoder_tasks import PLAIN_STATE, TUNED_STATE
 from workflow_scripts.stages.embed.results import Tested, tested
-from workflow_scripts.stages.embed.sts_readers import BT17_TASKS
+from workflow_scripts.stages.embed.sts_readers import BT17_TASKS, KNOWN
 from workflow_scripts.stages.embed.sts_tables import (
     data_columns,
     encoder_differences,
@@ -21,11 +22,15 @@ from workflow_scripts.stages.embed.sts_tables import (
     quotations,
     source_of,
 )
+from workflow_scripts.stages.encoder.tasks.report import SHOWN, encoder_tasks_table
+from workflow_scripts.stages.encoder.tasks.squad import TYPES
 from workflow_scripts.stages.evaluate import tables
 from workflow_scripts.stages.evaluate.results import (
+    ORACLES,
     all_measures,
     mean_modified_bleu,
 )
+from workflow_scripts.stages.train.results import all_metrics
 
 FIGURES = Path(__file__).with_name("papers") / "figures.tsv"
 TABLES = FIGURES.with_name("tables.tsv")
@@ -37,6 +42,7 @@ PAPERS = {
 }
 _ENGLISH = "en"
 _SPEARMAN = ".spearman"
+_TEXT = "text"  # in place of a table
 # The ranks that ParaBank 2 compares with each other (Table 2).
 PAIRS = {(1, 3), (3, 5), (1, 5)}
 
@@ -73,7 +79,10 @@ def shipped() -> list[Quoted]:
     quoted = []
     for _, row in read_rows(FIGURES, ("paper", "table", "row", "measure", "figure")):
         table = told_of[row["paper"], row["table"]]
-        source = f"{PAPERS[row['paper']]}, Table {row['table']} ({table['section']})"
+        where = f"Table {row['table']} ({table['section']})"
+        if row["table"].startswith(_TEXT):
+            where = f"section {table['section']}"
+        source = f"{PAPERS[row['paper']]}, {where}"
         differs = f"{table['shows']}; data: {table['data']}; models: {table['models']}"
         quoted.append(Quoted(source, row["row"], row["measure"], float(row["figure"]), differs))
     return quoted
@@ -119,6 +128,21 @@ def _chosen_pairs(run: FinishedRun) -> Table:
 _ranks = _rows_of(tables.diversity, "{system}, rank {rank}")
 _between = _rows_of(_chosen_pairs, "{system}, rank {first} against {system}, rank {second}")
 _variants = _rows_of(tables.variants, "{system} {variant}")
+_variant_pairs = _rows_of(tables.variant_pairs, "{system} {first} against {system} {second}")
+
+
+def _oracles(name: str) -> Callable[[FinishedRun], Values]:
+    """Return the function that gives a measure of the oracle systems, and of max against min."""
+    return lambda run: [
+        (
+            f"{system}, {' against '.join([oracle, *(f'{system}, {other}' for other in more)])}",
+            value,
+        )
+        for row, value in _rated(name)(run)
+        for system, _, told in [row.rpartition(", ")]
+        for oracle, *more in [told.split(" against ")]
+        if oracle in ORACLES
+    ]
 
 
 def _all(*parts: Callable[[FinishedRun], Values]) -> Callable[[FinishedRun], Values]:
@@ -164,10 +188,10 @@ def _rated(name: str) -> Callable[[FinishedRun], Values]:
         if not all((folder / "ratings.json").exists() for folder in folders):
             return []
         ranks = [
-            (f"{row['system']}, {row['row']}", row[name]) for row in tables.ratings(run).records
+            (f"{row['system']}, {row['row']}", row.get(name)) for row in tables.ratings(run).records
         ]
         variants = [
-            (f"{row['system']} {row['variant']}{_length(row)}", row[name])
+            (f"{row['system']} {row['variant']}{_length(row)}", row.get(name))
             for row in tables.variant_ratings(run).records
         ]
         return _known([*ranks, *variants])
@@ -179,14 +203,14 @@ def _length(row: Record) -> str:
     return f", length {row['length']}" if "length" in row else ""
 
 
-def _rewriting(side: str, measure: str) -> Callable[[FinishedRun], Values]:
-    """Return the function that gives a mean over lengths of the systems that are compared so."""
+def _rewriting(side: str, measure: str, figure: str) -> Callable[[FinishedRun], Values]:
+    """Return the function that gives the mean, or the deviation, over lengths of such systems."""
 
     def of_run(run: FinishedRun) -> Values:
         return _known(
             (
                 f"{bilingual if side == 'bilingual' else system} {name}",
-                sides[side]["over_lengths"][measure]["mean"],
+                sides[side]["over_lengths"][measure][figure],
             )
             for system, measures in all_measures(run, "rewriting").items()
             for bilingual, pair in measures["bilingual"].items()
@@ -211,17 +235,17 @@ def _counted(side: str, *path: str) -> Callable[[FinishedRun], Values]:
     return of_run
 
 
-def _scores(run: FinishedRun) -> Values:
-    return _known(
-        (f"{system}, {column}", statistics["columns"][column]["mean"])
+def _scores(figure: str) -> Callable[[FinishedRun], Values]:
+    return lambda run: _known(
+        (f"{system}, {column}", statistics["columns"][column][figure])
         for system, statistics in all_measures(run, "statistics").items()
         for column in statistics["bins"]  # the paraphrase scores
     )
 
 
-def _overlaps(run: FinishedRun) -> Values:
-    return _known(
-        (f"{system}, {column}, up to {part['to']}", part["mean"])
+def _overlaps(figure: str) -> Callable[[FinishedRun], Values]:
+    return lambda run: _known(
+        (f"{system}, {column}, up to {part['to']}", part[figure])
         for system, statistics in all_measures(run, "statistics").items()
         for column, parts in statistics["bins"].items()
         for part in parts
@@ -247,10 +271,37 @@ def _of_classifiers(run: FinishedRun) -> Values:
     )
 
 
+def _bleu(run: FinishedRun) -> Values:
+    models = all_metrics(run).items()
+    return _known((role, metrics["bleu"] and metrics["bleu"]["score"]) for role, metrics in models)
+
+
+def _pairs(stage: str, unit: float) -> Callable[[FinishedRun], Values]:
+    """Return the function that gives what each unit of a stage kept, in so many pairs."""
+    return lambda run: [
+        (instance or run.config["name"], run.manifest(stage, instance)["rows_out"] / unit)
+        for instance in ([None] if run.has(stage) else run.instances(stage))
+    ]
+
+
+def _encoder_tasks(
+    task: str, parts: Sequence[str], measure: str
+) -> Callable[[FinishedRun], Values]:
+    """Return the function that gives what encoders reach in a task, x 100."""
+    return lambda run: [
+        (f"{row['encoder']}, {state}", 100 * row[state]["value"])
+        for row in encoder_tasks_table(run).records
+        if (row["task"], row["measure"]) == (task, measure) and row["part"] in parts
+        for state in (PLAIN_STATE, TUNED_STATE)
+    ]
+
+
 def _percent(of_run: Callable[[FinishedRun], Values]) -> Callable[[FinishedRun], Values]:
     return lambda run: [(name, 100 * value) for name, value in of_run(run)]
 
 
+_SPANS = [f"{measure}_{kind}" for measure in ("f1", "exact") for kind in TYPES]
+_MEAN_AND_DEVIATION = (("", "", "mean"), ("_sd", ": its standard deviation", "deviation"))
 _LENGTHS = "mean of those of the exact lengths 5, 10, 20 and 40 that the run has"
 _ENCODER = f"here an encoder's cosine x 100, there people's ratings; {_LENGTHS}"
 _IDF = "here IDFs of the run's documents"
@@ -265,6 +316,8 @@ MEASURES = {
             _ranks("one_minus_bleu"),
             _variants("one_minus_bleu"),
             _between("one_minus_bleu"),
+            _variant_pairs("one_minus_bleu"),
+            _oracles("one_minus_bleu"),
         ),
     ),
     "modified_bleu": Measure("Modified BLEU", "as evaluate defines it", _modified_bleu),
@@ -275,32 +328,52 @@ MEASURES = {
             _ranks("pieces?", _of_sets),
             _variants("pieces?", _of_sets),
             _between("pieces?", _of_sets),
+            _variant_pairs("pieces?", _of_sets),
+            _oracles("intersection_over_union_pieces"),
         ),
     ),
     "tree_edit_distance": Measure(
         "Tree edit distance",
         "another parser, and levels as configured",
-        _all(_ranks("tree.tree_edit_distance"), _between("tree.tree_edit_distance")),
+        _all(
+            _ranks("tree.tree_edit_distance"),
+            _between("tree.tree_edit_distance"),
+            _variant_pairs("tree_edit_distance"),
+            _oracles("tree_edit_distance"),
+        ),
     ),
     "length_ratio": Measure(
         "Length ratio",
         "",
-        _all(_ranks("words?.length_ratio?"), _variants("words?.length_ratio?")),
+        _all(
+            _ranks("words?.length_ratio?"),
+            _variants("words?.length_ratio?"),
+            _oracles("length_ratio"),
+        ),
     ),
     "similarity": Measure("Similarity, by people", "other people", _rated("similarity")),
     **{
-        f"{name}_{side}": Measure(f"{title}, {side}", differs, _rewriting(side, measure))
+        f"{name}_{side}{suffix}": Measure(
+            f"{title}, {side}{more}", differs, _rewriting(side, measure, figure)
+        )
         for side in ("bilingual", "monolingual")
+        for suffix, more, figure in _MEAN_AND_DEVIATION
         for name, measure, title, differs in (
             ("similarity", "similarity", "Similarity beside a rewriter", _ENCODER),
             ("bleu", "modified_bleu", "Modified BLEU beside a rewriter", _LENGTHS),
         )
     },
     "grammatical": Measure("Grammatical (%), by people", "other people", _rated("grammatical")),
-    "length_mean": Measure(
-        "Mean length of references", _REFERENCES, _counted("references", "length", "mean")
-    ),
-    "idf_mean": Measure("Mean IDF of references", _IDF, _counted("references", "idf", "mean")),
+    **{
+        f"{name}{suffix or '_mean'}": Measure(
+            f"{title}{more}", differs, _counted("references", name, figure)
+        )
+        for name, title, differs in (
+            ("length", "Mean length of references", _REFERENCES),
+            ("idf", "Mean IDF of references", _IDF),
+        )
+        for suffix, more, figure in _MEAN_AND_DEVIATION
+    },
     "vocab_entropy": Measure(
         "Entropy of words, references",
         _NATS,
@@ -311,29 +384,33 @@ MEASURES = {
         "here in nats; the paper does not say; another parser",
         _counted("references", "parse_entropy", "entropy"),
     ),
-    "para_score_mean": Measure("Mean paraphrase score", "other vectors", _scores),
+    **{
+        f"{name}{suffix or '_mean'}": Measure(f"{title}{more}", "other vectors", of(figure))
+        for name, title, of in (
+            ("para_score", "Mean paraphrase score", _scores),
+            ("trigram_overlap", "Mean trigram overlap by paraphrase score", _overlaps),
+        )
+        for suffix, more, figure in _MEAN_AND_DEVIATION
+    },
     "entropy_unigrams": Measure(
-        "Entropy of words, reference minus paraphrase",
+        "Entropy of words, reference minus candidate",
         _NATS,
         _counted("difference", "unigrams", "entropy"),
     ),
     "entropy_trigrams": Measure(
-        "Entropy of trigrams, reference minus paraphrase",
+        "Entropy of trigrams, reference minus candidate",
         _NATS,
         _counted("difference", "trigrams", "entropy"),
     ),
     "repetition_unigrams_percent": Measure(
-        "Repeated words (%), reference minus paraphrase",
+        "Repeated words (%), reference minus candidate",
         "",
         _percent(_counted("difference", "unigrams", "repetition")),
     ),
     "repetition_trigrams_percent": Measure(
-        "Repeated trigrams (%), reference minus paraphrase",
+        "Repeated trigrams (%), reference minus candidate",
         "",
         _percent(_counted("difference", "trigrams", "repetition")),
-    ),
-    "trigram_overlap_mean": Measure(
-        "Mean trigram overlap by paraphrase score", "other vectors", _overlaps
     ),
     "accuracy": Measure("Classifiers, accuracy (%)", _CLASSIFIER, _percent(_accuracy("accuracy"))),
     "reference_accuracy": Measure(
@@ -343,10 +420,23 @@ MEASURES = {
         "Classifiers, accuracy (%) of paraphrases", _CLASSIFIER, _percent(_accuracy("paraphrases"))
     ),
     "spearman": Measure(
-        "Spearman's r x 100 of the classifier's probability with measures of a paraphrase",
+        "Spearman's r x 100 of the classifier's probability with measures of a sentence",
         _IDF,
         _percent(_of_classifiers),
     ),
+    "bleu": Measure("BLEU of the translation models", "on the run's test set", _bleu),
+    "corpus_pairs": Measure("Pairs of the corpora", "", _pairs("corpus", 1)),
+    "size_millions": Measure("Pairs of the corpora, in millions", "", _pairs("corpus", 1e6)),
+    "filtered_pairs": Measure(
+        "Pairs that the dual filter keeps", "bounds as configured", _pairs("dual_filter", 1)
+    ),
+    **{
+        f"{task}_{measure}": Measure(
+            f"Encoders, {task}, {measure} x 100", "other encoders", _encoder_tasks(*shown)
+        )
+        for shown in (*SHOWN, *(("SQuAD", ("dev",), name) for name in _SPANS))
+        for task, _, measure in [shown]
+    },
 }
 
 
@@ -364,6 +454,16 @@ def _correlations(sts_test: Tested, data: str, measure: str) -> Values:
     )
 
 
+_TASKS, _DIFFERENCE = "22 tasks", "mean_pearson_abs_diff"
+
+
+def known_measures() -> set[str]:
+    """Return the names of all measures that some run of English has."""
+    data = {*KNOWN, *(f"{group}.{name}" for group, names in KNOWN.items() for name in names)}
+    spearman = {name + _SPEARMAN for name in data}
+    return {*MEASURES, *data, *spearman, _TASKS, _DIFFERENCE}
+
+
 def _of_sts(sts_test: Tested) -> dict[str, Measure]:
     """Return the measures of a test of embeddings, by the names under which they are quoted."""
     partial = {name.partition(".")[0] for name in sts_test.sts["missing"]}
@@ -377,8 +477,8 @@ def _of_sts(sts_test: Tested) -> dict[str, Measure]:
             add(data, f"Pearson's r x 100, {data}", data, "pearson")
             add(data + _SPEARMAN, f"Spearman's r x 100, {data}", data, "spearman")
     if sts_test.sts["overlap"]["bt2017"]["data_sets"] == len(BT17_TASKS):
-        add("22 tasks", "Pearson's r x 100, mean of the 22 tasks", "bt2017", "pearson")
-    measures["mean_pearson_abs_diff"] = Measure(
+        add(_TASKS, "Pearson's r x 100, mean of the 22 tasks", "bt2017", "pearson")
+    measures[_DIFFERENCE] = Measure(
         "Mean absolute difference of Pearson's r x 100 between two embeddings",
         "the data sets are those of the run",
         lambda _: _known(
