@@ -50,6 +50,8 @@ def test_a_rule_finds_the_interpreter_that_the_training_starts(on_mxnet, mxnet_p
     on_mxnet.environment["PATH"] = f"{folder}:{on_mxnet.environment['PATH']}"
     assert on_mxnet.planned("train")["train_mxnet"] == 1
     on_mxnet.run("train", "--use-conda")
+    log = on_mxnet.folder / "results" / "logs" / "train" / "mxnet.log"
+    assert json.loads(log.read_text(encoding="utf-8"))["python"] == mxnet_python
     for role in ("forward", "backward"):
         metrics = json.loads((on_mxnet.unit(f"train.{role}") / "metrics.json").read_text("utf-8"))
         assert metrics["updates"] == 30

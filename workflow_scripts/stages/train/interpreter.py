@@ -15,7 +15,7 @@ ADVICE = "give --use-conda, or set compute.mxnet_python to the Python of envs/mx
 
 
 def main() -> None:
-    """Write the path and the versions as JSON, to the file that is named or to standard output.
+    """Write the path and the versions as JSON, on standard output and in the file that is named.
 
     Raises:
         SystemExit: it can't import Sockeye 2 or MXNet; the message says what to do.
@@ -28,9 +28,8 @@ def main() -> None:
         sys.exit(f"error: {sys.executable} has no Sockeye 2 on MXNet ({error}): {ADVICE}")
     versions["python"] = platform.python_version()
     record = json.dumps({"python": sys.executable, "versions": versions}, indent=2) + "\n"
-    if len(sys.argv) == 1:
-        sys.stdout.write(record)
-    else:
+    sys.stdout.write(record)
+    if len(sys.argv) > 1:
         Path(sys.argv[1]).write_text(record, encoding="utf-8")
 
 
