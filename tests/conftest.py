@@ -166,6 +166,20 @@ def finished(bitext: Path, once) -> Pipeline:
     return Pipeline(once("finished", lambda folder: Pipeline(folder, config).run()), config)
 
 
+@pytest.fixture(scope="session")
+def whole(bitext: Path, once) -> Pipeline:
+    """A finished run of all stages, never to be changed."""
+    from tests.unit.sentence_transformer import write_model  # imports for seconds
+
+    config = micro.whole(bitext)
+
+    def make(folder: Path) -> None:
+        write_model(bitext / "encoder")
+        Pipeline(folder, config).run()
+
+    return Pipeline(once("whole", make), config)
+
+
 @pytest.fixture
 def copy_of(tmp_path: Path) -> Callable[[Pipeline], Pipeline]:
     """Make copies of a run in the folder of the test, whose results are hard links.
