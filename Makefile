@@ -116,7 +116,7 @@ slurm-packages:
 	  echo "No Slurm here, and not root on Debian: the tests that need it will be skipped."; \
 	fi
 
-$(MXNET)/.installed: envs/mxnet.yaml | $(STAMP)
+$(MXNET)/.installed: envs/mxnet.yaml envs/mxnet.post-deploy.sh | $(STAMP)
 	@for python in python3.8 "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/3.8.*/bin/python3.8; do \
 	  if "$$python" -c "" 2>/dev/null; then found=$$python; break; fi; \
 	done; \
@@ -125,8 +125,8 @@ $(MXNET)/.installed: envs/mxnet.yaml | $(STAMP)
 	fi; \
 	"$$found" -m venv --clear $(MXNET) && \
 	sed -n 's/^ *- \([a-z]*==.*\)/\1/p' envs/mxnet.yaml >$(MXNET)/requirements.txt && \
-	$(MXNET)/bin/python -m pip install --quiet --disable-pip-version-check -r $(MXNET)/requirements.txt && \
-	touch $@
+	export PATH="$(CURDIR)/$(MXNET)/bin:$$PATH" PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 && \
+	pip install -r $(MXNET)/requirements.txt && bash envs/mxnet.post-deploy.sh && touch $@
 
 test-packages: slurm-packages $(MXNET)/.installed
 	@if command -v chromium >/dev/null && test -e /usr/share/wordnet/data.noun && \

@@ -3,6 +3,25 @@ rule train:
         stage_target("train"),
 
 
+# What train_model starts for train.backend mxnet, unless compute.mxnet_python names it. No module of
+# ours runs in that environment but this one file. Temporary: a folder of conda's may go away.
+rule train_mxnet:
+    output:
+        temp("<results>/.mxnet/interpreter.json"),
+    log:
+        "<results>/logs/train/mxnet.log",
+    benchmark:
+        "<results>/benchmarks/train/mxnet.tsv"
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(60),
+    conda:
+        "../envs/mxnet.yaml"
+    shell:
+        'python "$PYTHONPATH/workflow_scripts/stages/train/interpreter.py" {output:q}'
+        " 2>&1 | tee {log:q}"
+
+
 # The checkpoints in work/ are no output: Snakemake deletes outputs before a job starts again, and
 # training must go on from where it was killed.
 rule train_model:
@@ -21,7 +40,7 @@ rule train_model:
         mem_mb=grows(8000),
         runtime=grows(2880),
         device=COMPUTE["device"],
-        mxnet_python=COMPUTE["mxnet_python"],
+        mxnet_python=LAYOUT.declaration("train").mxnet_python(),
     conda:
         "../envs/nmt.yaml"
     shell:

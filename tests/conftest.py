@@ -15,6 +15,8 @@ from tests import oracles
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline, result_sums
 from tests.processes import none_left
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.stages.train.sockeye2 import find_interpreter
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -65,6 +67,23 @@ def nmt_oracle(request: pytest.FixtureRequest) -> oracles.Oracle:
     if request.param == "small":
         return oracles.small()
     return oracles.large(request.getfixturevalue("data_dir"))
+
+
+@pytest.fixture(scope="session")
+def mxnet_python() -> str:
+    """The interpreter of envs/mxnet.yaml: PARALOOM_MXNET_PYTHON, or what `make test-packages` made.
+
+    Without a Python 3.8 that makes none, and the tests are skipped; with PARALOOM_REQUIRE_MXNET=1
+    they fail.
+    """
+    made = ROOT / ".venv" / "mxnet" / "bin" / "python"
+    try:
+        return find_interpreter(os.environ.get("PARALOOM_MXNET_PYTHON", str(made)))
+    except InputError as error:
+        message = f"{error}; for the tests set PARALOOM_MXNET_PYTHON to it"
+        if made.exists() or os.environ.get("PARALOOM_REQUIRE_MXNET") == "1":
+            pytest.fail(message)
+        pytest.skip(message)
 
 
 # Files of tests that take long, in the order in which they begin: what is long at the end keeps one
@@ -145,6 +164,20 @@ def finished(bitext: Path, once) -> Pipeline:
     """A finished micro run, never to be changed."""
     config = micro.config(bitext)
     return Pipeline(once("finished", lambda folder: Pipeline(folder, config).run()), config)
+
+
+@pytest.fixture(scope="session")
+def whole(bitext: Path, once) -> Pipeline:
+    """A finished run of all stages, never to be changed."""
+    from tests.unit.sentence_transformer import write_model  # imports for seconds
+
+    config = micro.whole(bitext)
+
+    def make(folder: Path) -> None:
+        write_model(bitext / "encoder")
+        Pipeline(folder, config).run()
+
+    return Pipeline(once("whole", make), config)
 
 
 @pytest.fixture

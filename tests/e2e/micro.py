@@ -1,4 +1,4 @@
-"""A micro bitext in text files, and a configuration whose whole run takes a minute.
+"""A micro bitext in text files, a configuration whose run takes a minute, and one of all stages.
 
 Such small models write nonsense; everything around them is the real pipeline. No candidate is
 pruned and a quantile of them is kept, so that there are paraphrases whatever the models learn.
@@ -15,7 +15,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import yaml
+
+from tests import stanza_package
+from tests.configs import ROOT
 from tests.configs import merged as merged
+from tests.unit.transfer.conftest import write_senteval
 
 Pair = tuple[str, str]
 
@@ -78,6 +83,14 @@ HAS_KENLM = find_spec("kenlm") and shutil.which(
 )
 
 # Corpora by name: how many pairs each takes from the shuffled meanings.
+PAPERS = ["bt2017", "paranmt", "parabank", "parabank2"]
+MAX_SUM = 5.0  # far from both: clean pairs are below 4, noise is above 6
+SYNTAX = {
+    "folder": str(stanza_package.FOLDER),
+    "package": stanza_package.PACKAGE,
+    "levels": 3,
+    "share": 1.0,
+}
 SIZES = {"train": 420, "held_out": 24, "dev": 30, "test": 30, "web": 60}
 
 
@@ -140,6 +153,8 @@ def write_bitext(folder: Path) -> Path:
     sentences = [reference for _, reference in corpora["train"]]
     outside = [f"{one}\t{other}" for one, other in pairwise(sentences[:20])]
     write_lines(folder / "outside.tsv", [*outside, "one side alone"])
+    write_labels(folder / "labels.tsv", corpora["dev"])
+    write_senteval(folder / "senteval")
     return folder
 
 
@@ -162,6 +177,16 @@ def write_ratings(path: Path) -> None:
         for number in range(1, 9)
     ]
     write_lines(path, ["\t".join(map(str, row)) for row in (columns, *rows)])
+
+
+def write_labels(path: Path, pairs: list[Pair]) -> None:
+    """Write labels for a judge: what says the same in other words is good, noise is bad."""
+    lines = ["id\tsource\treference\tparaphrase\tforward_nll\tbackward_nll\tlabel"]
+    for number, (pair, noise) in enumerate(zip(pairs, scrambled(pairs), strict=True)):
+        source, reference = pair
+        for text, label in ((reference.lower(), "good"), (noise[1], "bad")):
+            lines.append(f"{number}\t{source}\t{reference}\t{text}\t\t\t{label}")
+    write_lines(path, lines)
 
 
 def text_corpus(name: str, **more: Any) -> dict[str, Any]:
@@ -306,3 +331,66 @@ def config(data: Path) -> dict[str, Any]:
         "release": {"title": "Micro paraphrases", "licence": "cc0-1.0"},
         "compute": {"device": "cpu", "precision": "fp32", "train_threads": 1, "search_threads": 1},
     }
+
+
+# Changes of that system: the 420 training references know few rare words.
+PARABANK = {
+    "constraints": {
+        "idf": {"bounds": [2.0, 17.0]},
+        "pairs": {"list": WORD_LIST},
+        "variants": {"ppdb": {"kind": "pair", "choose": {"highest": 2}}},
+    }
+}
+# What the micro run does without. What is trained learns from a whole list of candidates.
+_REST = {
+    "run": {
+        **{"name": "whole", "corpora": ["train", "web", "held_out"], "systems": PAPERS},
+        **{"lexicons": ["phrases"], "encoders": ["pbert"]},
+    },
+    "clean": {"language_confidence": {"reference": 1e-6}},
+    "dual_filter": {"enabled": True, "max_sum": MAX_SUM},
+    "generate": {"corpora": ["train", "held_out"]},
+    "systems": {
+        "parabank": PARABANK,
+        "parabank2": {
+            "search": {"samples": 4},
+            "select": {
+                **{"method": "judged", "judge": "own"},
+                "keep": {"quantile": None, "probability_quantile": 0.5},
+            },
+        },
+    },
+    "judges": {
+        "own": {
+            "labels": "labels.tsv",
+            "features": ["overlap_1", "unknown_words", "backward_gain"],
+        }
+    },
+    "columns": {"alike": {"feature": {"name": "cosine", "encoder": {"folder": "encoder/model"}}}},
+    "training_sets": {"half": {"systems": ["bt2017"]}},
+    "embeddings": {"tiny": {"seeds": [1]}},
+    "lexicons": {"phrases": {"training_sets": ["short"], "attested": False}},
+    "transfer": {"data": ["senteval"], "tasks": ["CR", "SICK-R"], "folds": 3, "scaled": True},
+    "encoders": {
+        "pbert": {
+            "training_set": "half",
+            "embedding": {"name": "tiny", "training_set": "half"},
+            "held_out": 0.3,
+            "scratch": {
+                **{"layers": 1, "hidden": 16, "heads": 2, "feed_forward": 32},
+                **{"vocab_size": 100, "training": {"epochs": 1}},
+            },
+            "training": {"epochs": 1},
+        }
+    },
+    "evaluate": {"syntax": SYNTAX, "columns": ["score", "alike"]},
+}
+
+
+def whole(data: Path) -> dict[str, Any]:
+    """Return a run that has a unit of every stage, with the systems of all papers.
+
+    In `data` must be an encoder of sentences besides.
+    """
+    quantile = yaml.safe_load((ROOT / "recipes" / "quantile.yaml").read_text(encoding="utf-8"))
+    return merged(merged(config(data), quantile), _REST)

@@ -72,7 +72,7 @@ def test_training_imports_nothing_from_the_working_directory(
     python.write_text(f'#!/bin/sh\n{forget}exec {sys.executable} "$@"\n', encoding="utf-8")
     python.chmod(0o755)
     monkeypatch.chdir(trapped)
-    with pytest.raises(InputError, match=r"no Python with Sockeye 2\.3\.24"):
+    with pytest.raises(InputError, match="has no Sockeye 2 on MXNet"):
         sockeye2.find_interpreter(str(python))
     work = tmp_path / "work-of-training"
     work.mkdir()

@@ -1,4 +1,4 @@
-"""The manifests of a finished run: their counts add up along the flow, their hashes hold."""
+"""The manifests of finished runs: their counts add up, their hashes hold, no stage is without."""
 
 import os
 import shutil
@@ -9,6 +9,8 @@ import pytest
 
 from tests.e2e import micro
 from tests.e2e.pipeline import sha256
+from workflow_scripts.core.files.manifest import TOOLS
+from workflow_scripts.stages.catalogue import STAGES
 
 pytestmark = pytest.mark.e2e
 
@@ -114,3 +116,10 @@ def test_manifests_say_stage_version_configuration_and_tools(finished, manifests
     assert manifests["select.micro"]["config"] == select
     assert manifests["generate.micro"]["config"]["seed"] == 1
     assert {"numpy", "torch", "sentencepiece"} <= manifests["generate.micro"]["tools"].keys()
+
+
+def test_one_run_visits_every_stage_and_every_package(whole):
+    found = [whole.manifest(name) for name in whole.units()]
+    assert {manifest["stage"] for manifest in found} == {stage.name for stage in STAGES}
+    tools = {tool for manifest in found for tool in manifest["tools"]}
+    assert tools >= set(TOOLS) - (set() if micro.HAS_KENLM else {"kenlm"})

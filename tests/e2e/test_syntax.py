@@ -1,11 +1,10 @@
-"""A run that parses: on top of a finished one, only trees and what is measured on them are new."""
+"""A run that parses: its trees, and what is measured on them."""
 
 import json
 import math
 
 import pytest
 
-from tests import stanza_package
 from tests.e2e import micro
 from tests.rules.test_commands import damage, flipped, in_process, jobs, run_alone
 from workflow_scripts.core.errors import InputError
@@ -14,35 +13,22 @@ from workflow_scripts.core.files.rows import ParaphrasesRow, TreesRow
 
 pytestmark = pytest.mark.e2e
 
-SYNTAX = {
-    "folder": str(stanza_package.FOLDER),
-    "package": stanza_package.PACKAGE,
-    "levels": 3,
-    "share": 1.0,
-}
-
 
 @pytest.mark.rest
-def test_trees_are_made_kept_and_measured(finished, own_copy_of, monkeypatch):
-    pipeline = own_copy_of(finished)
-    config = micro.merged(pipeline.config, {"evaluate": {"syntax": SYNTAX}})
-    pipeline = pipeline.with_config(config)
-    planned = pipeline.planned("syntax")
-    assert planned == {"syntax_shard": 1, "manifest": 1, "syntax": 1}
-    pipeline.run()
-
-    rows = list(read_rows(pipeline.unit("syntax.micro") / "0000.parquet", TreesRow))
-    selected = list(read_rows(pipeline.unit("select.micro") / "0000.parquet", ParaphrasesRow))
+def test_trees_are_made_kept_and_measured(whole, own_copy_of, monkeypatch):
+    pipeline = own_copy_of(whole)
+    rows = list(read_rows(pipeline.unit("syntax.bt2017") / "0000.parquet", TreesRow))
+    selected = list(read_rows(pipeline.unit("select.bt2017") / "0000.parquet", ParaphrasesRow))
     assert [row["id"] for row in rows] == [row["id"] for row in selected]
     for row, given in zip(rows, selected, strict=True):
         assert len(row["paraphrases"]) == len(given["paraphrases"])
-    manifest = pipeline.manifest("syntax.micro")
+    manifest = pipeline.manifest("syntax.bt2017")
     assert manifest["rows_in"] == manifest["rows_out"] == len(rows)
 
-    measures = pipeline.unit("evaluate.micro") / "measures.json"
+    measures = pipeline.unit("evaluate.bt2017") / "measures.json"
     syntax = json.loads(measures.read_text(encoding="utf-8"))["groups"]["all"]["syntax"]
     assert syntax["references"] + syntax["without_trees"] == sum(row["parsed"] for row in rows)
-    path = pipeline.unit("evaluate.micro") / "statistics.json"
+    path = pipeline.unit("evaluate.bt2017") / "statistics.json"
     statistics = json.loads(path.read_text(encoding="utf-8"))
     for side, found in statistics["sides"].items():
         trees = found["parse_entropy"]["trees"]
@@ -53,14 +39,14 @@ def test_trees_are_made_kept_and_measured(finished, own_copy_of, monkeypatch):
     assert " trees</span>" in report
 
     # Other levels: the trees stay as they are.
-    deeper = micro.merged(config, {"evaluate": {"syntax": {"levels": 4}}})
+    deeper = micro.merged(whole.config, {"evaluate": {"syntax": {"levels": 4}}})
     planned = pipeline.with_config(deeper).planned()
     assert "syntax_shard" not in planned
-    assert planned["evaluate_measures"] == 1
+    assert planned["evaluate_measures"] == len(micro.PAPERS)
 
     # The command alone, and on a damaged shard.
-    output = pipeline.with_config(config).run("--dry-run", "--forceall", "--printshellcmds")
-    (job,) = (each for each in jobs(output) if each.rule == "syntax_shard")
+    output = pipeline.with_config(whole.config).run("--dry-run", "--forceall", "--printshellcmds")
+    job = next(each for each in jobs(output) if each.rule == "syntax_shard")
     run_alone(job, pipeline.folder)
     damage(pipeline.folder / job.inputs[0], flipped)
     monkeypatch.chdir(pipeline.folder)
@@ -69,7 +55,7 @@ def test_trees_are_made_kept_and_measured(finished, own_copy_of, monkeypatch):
 
 
 def test_a_missing_parser_stops_the_run_before_it_starts(tmp_path, own_copy_of, finished):
-    changes = {"evaluate": {"syntax": {**SYNTAX, "folder": str(tmp_path / "none")}}}
+    changes = {"evaluate": {"syntax": {**micro.SYNTAX, "folder": str(tmp_path / "none")}}}
     pipeline = own_copy_of(finished).with_config(micro.merged(finished.config, changes))
     output = pipeline.fail("--dry-run")
     assert "evaluate.syntax.folder" in output

@@ -15,7 +15,7 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.faults.kills import written_stage
 from tests.e2e.pipeline import ROOT, Pipeline, environment, sha256
-from tests.rules.test_structure import JOBS
+from tests.rules.test_structure import OURS
 from workflow_scripts.core.errors import InputError
 
 pytestmark = pytest.mark.e2e
@@ -90,7 +90,7 @@ APART += ("lexicon", "transfer")
 KENLM = set() if micro.HAS_KENLM else {"filter_language_model", "filter_perplexity"}
 RULES = [
     name
-    for name in (rule.name for rule in JOBS)
+    for name in (rule.name for rule in OURS)
     if not name.startswith(APART) and name not in KENLM
 ]
 

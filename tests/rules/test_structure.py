@@ -45,6 +45,8 @@ FUNCTIONS = ("common", "guards")
 NAMES = [stage.name for stage in STAGES]
 TARGETS = [rule for rule in ALL if rule.name in NAMES]
 JOBS = [rule for rule in ALL if rule.name not in NAMES]
+# But for one that says what another Python has, which knows nothing of ours.
+OURS = [rule for rule in JOBS if rule.name != "train_mxnet"]
 
 
 def named(rule: Rule) -> str:
@@ -95,7 +97,7 @@ def test_rule_states_memory_time_log_and_an_environment_that_exists(rule):
     assert (rule.file.parent / environment).is_file()
 
 
-@pytest.mark.parametrize("rule", JOBS, ids=named)
+@pytest.mark.parametrize("rule", OURS, ids=named)
 def test_inputs_and_command_are_those_that_the_stage_declares(rule):
     """Nothing of the interface of a job is written twice."""
     stage = rule.file.stem
@@ -118,7 +120,7 @@ def test_what_a_job_is_told_of_the_machine_is_a_resource_of_its_rule(rule):
             assert re.search(rf"\b{name}=", rule.directives["resources"]), name
 
 
-@pytest.mark.parametrize("rule", JOBS, ids=named)
+@pytest.mark.parametrize("rule", OURS, ids=named)
 def test_command_is_a_module_of_the_stage(rule):
     module = started()[rule.name]
     assert module.split(".")[:2] == (

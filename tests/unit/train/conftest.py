@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import SegmentRow
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.subword.train import train_model
-from workflow_scripts.stages.train.sockeye2 import find_interpreter
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCE = ["kočka", "pes", "dům", "žena", "vidí", "hledá", "maluje", "nese"]
@@ -115,21 +113,6 @@ def make_bitext() -> Callable[[Path], Bitext]:
 @pytest.fixture(scope="session")
 def bitext(make_bitext, tmp_path_factory: pytest.TempPathFactory) -> Bitext:
     return make_bitext(tmp_path_factory.mktemp("bitext"))
-
-
-@pytest.fixture(scope="session")
-def mxnet_python() -> str:
-    """The interpreter of envs/mxnet.yaml: PARALOOM_MXNET_PYTHON, or what `make test-packages` made.
-
-    Without a Python 3.8 that makes none, and the tests are skipped.
-    """
-    made = ROOT / ".venv" / "mxnet" / "bin" / "python"
-    try:
-        return find_interpreter(os.environ.get("PARALOOM_MXNET_PYTHON", str(made)))
-    except InputError as error:
-        if made.exists():
-            raise
-        pytest.skip(f"{error}; for the tests set PARALOOM_MXNET_PYTHON to it")
 
 
 @pytest.fixture(scope="session")

@@ -23,32 +23,44 @@ def fake(path, script):
     return str(path)
 
 
+def says(version):
+    return f'echo \'{{"python": "/bin/sh", "versions": {{"sockeye": "{version}"}}}}\''
+
+
 @pytest.mark.parametrize(
     ("script", "complaint"),
     [
-        ("echo 2.3.24", None),
-        ("echo 3.1.34", r"has Sockeye 3\.1\.34\)"),
-        ("echo first >&2; echo 'No module named mxnet' >&2; exit 1", "says: No module named mxnet"),
-        ("exit 1", "says: no output"),
+        (says("2.3.24"), None),
+        (
+            says("3.1.34"),
+            r"/bin/sh has Sockeye 3\.1\.34, not 2\.3; give --use-conda, or set .*python",
+        ),
+        ("echo first >&2; echo 'error: no mxnet' >&2; exit 1", "^no mxnet$"),
+        ("exit 1", "python says nothing"),
+        ("echo 2.3.24", r"python says '2\.3\.24\\n'; give --use-conda"),
     ],
 )
 def test_an_interpreter_is_asked_what_it_has(tmp_path, script, complaint):
     python = fake(tmp_path / "python", script)
     if complaint is None:
-        assert find_interpreter(python) == python
+        assert find_interpreter(python) == "/bin/sh"
     else:
         with pytest.raises(InputError, match=complaint):
             find_interpreter(python)
 
 
-def test_the_error_names_the_environment_and_the_key(tmp_path):
-    with pytest.raises(InputError, match=r"there is no .*nowhere.*envs/mxnet\.yaml.*mxnet_python"):
-        find_interpreter(str(tmp_path / "nowhere"))
+def test_an_environment_that_is_gone_since_its_record_was_written_is_named(tmp_path):
+    record = tmp_path / "interpreter.json"
+    record.write_text('{"python": "/gone/python", "versions": {"sockeye": "2.3.24"}}')
+    with pytest.raises(InputError, match=rf"^/gone/python is gone, .*: delete {record}$"):
+        find_interpreter(str(record))
 
 
 def test_a_training_without_the_interpreter_says_so(bitext, tmp_path):
     command = bitext.command(tmp_path / "model", MICRO, backend="mxnet")
-    with pytest.raises(InputError, match=r"no Python with Sockeye 2\.3\.24 on MXNet"):
+    with pytest.raises(
+        InputError, match=r"there is no .*nowhere to train on MXNet; give --use-conda"
+    ):
         main([*command, "--mxnet-python", str(tmp_path / "nowhere")])
     assert not (tmp_path / "model" / "model.json").exists()
 

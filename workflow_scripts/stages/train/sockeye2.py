@@ -1,51 +1,55 @@
 """Sockeye 2 on MXNet as the training backend: its interpreter, and what it is told."""
 
+import json
 import os
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.train import arguments, work_folder
+from workflow_scripts.stages.train import arguments, interpreter, work_folder
 
-VERSION = "2.3.24"
-_ENVIRONMENT = "envs/mxnet.yaml"
-# Nothing is imported from the working directory; this Python may not know PYTHONSAFEPATH.
-_PROBE = """
-import sys
-if not sys.path[0]:
-    del sys.path[0]
-import mxnet, sockeye
-print(sockeye.__version__)
-"""
+# Of Sockeye: what the launcher knows to resume, and the converter to read. envs has the exact one.
+VERSION = "2.3"
 
 
 def find_interpreter(name: str) -> str:
     """Return the path of the interpreter that Sockeye 2 is installed in.
 
     Args:
-        name: a path, or a command that is looked for on the PATH (`compute.mxnet_python`).
+        name: a path, or a command that is looked for on the PATH (`compute.mxnet_python`); or the
+            record that the rule `train_mxnet` wrote of its own, a JSON file.
 
     Raises:
         InputError: there is none, or it can't import MXNet and Sockeye 2.
     """
+    text = Path(name).read_text(encoding="utf-8") if name.endswith(".json") else _asked(name)
+    try:
+        found = json.loads(text)
+        path, version = found["python"], found["versions"]["sockeye"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{name} says {text!r}; {interpreter.ADVICE}") from error
+    if not version.startswith(f"{VERSION}."):
+        raise InputError(f"{path} has Sockeye {version}, not {VERSION}; {interpreter.ADVICE}")
+    if not Path(path).exists():
+        raise InputError(f"{path} is gone, which {name} names: delete {name}")
+    return str(path)
+
+
+def _asked(name: str) -> str:
+    """Return what an interpreter says of itself."""
     path = shutil.which(name)
     if path is None:
-        instead = f"there is no {name}"
-    else:
-        environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        probe = subprocess.run(
-            [path, "-c", _PROBE], env=environment, capture_output=True, text=True, check=False
-        )
-        version = probe.stdout.strip()
-        if probe.returncode == 0 and version == VERSION:
-            return path
-        complaint = probe.stderr.strip().splitlines()[-1:] or ["no output"]
-        instead = f"{path} has Sockeye {version}" if version else f"{path} says: {complaint[0]}"
-    raise InputError(
-        f"no Python with Sockeye {VERSION} on MXNet ({instead}): make the environment of "
-        f"{_ENVIRONMENT} and set compute.mxnet_python to its interpreter"
+        raise InputError(f"there is no {name} to train on MXNet; {interpreter.ADVICE}")
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    asked = subprocess.run(
+        [path, interpreter.__file__], env=environment, capture_output=True, text=True, check=False
     )
+    if asked.returncode:
+        complaint = asked.stderr.strip().splitlines()[-1:] or [f"error: {path} says nothing"]
+        raise InputError(complaint[0].removeprefix("error: "))
+    return asked.stdout
 
 
 def settings(block: dict[str, Any], seed: int) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import publish_folder, write_text
 from workflow_scripts.nmt.loaders.sockeye3 import read_tree
 from workflow_scripts.stages.train import ndarrays
+from workflow_scripts.stages.train.sockeye2 import VERSION
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -90,8 +91,8 @@ def convert(folder: Path, target: Path) -> None:
     if missing:
         raise InputError(f"{folder} is no model folder of Sockeye 2: {', '.join(missing)} missing")
     version = (folder / "version").read_text(encoding="utf-8").strip()
-    if not version.startswith("2.3."):
-        raise InputError(f"{folder} is a model of Sockeye {version}; 2.3 can be converted")
+    if not version.startswith(f"{VERSION}."):
+        raise InputError(f"{folder} is a model of Sockeye {version}; {VERSION} can be converted")
     try:
         settings = config(read_tree(folder / "config"))
         tensors = parameters(ndarrays.read(folder / "params.best"), settings.weight_tying_type)

@@ -204,9 +204,18 @@ class Train(Stage):
                 return download.url
         return None
 
+    def mxnet_python(self) -> str:
+        """Return the interpreter of the backend mxnet: the user's, or where a rule tells its own.
+
+        The record names a folder of this machine: it is no file of the stage, and temporary.
+        """
+        own: str | None = self.config["compute"]["mxnet_python"]
+        return own or f"{self.config['results']}/.mxnet/interpreter.json"
+
     def model_job(self, at: Wildcards) -> Job:
         """Return the job that trains a model."""
         (segments,) = self.reads(at.role)
+        own = self.config["compute"]["mxnet_python"] or self.config["train"]["backend"] != "mxnet"
         folder = self.folder(at.role)
         return Job(
             "train.sockeye",
@@ -215,7 +224,7 @@ class Train(Stage):
                 "source_model": self.file(segments, "source.model"),
                 "reference_model": self.file(segments, "reference.model"),
             },
-            awaits=[self.manifest(segments)],
+            awaits=[self.manifest(segments), *([] if own else [self.mxnet_python()])],
             options={
                 "segments": self.layout.folder(*segments),
                 "shards": self.layout.shards(*segments),
