@@ -166,7 +166,7 @@ def statistics(
         shapes: the truncated trees of the pairs, None where nothing is parsed.
         documents: of IDF, a sentence each; None: the references.
         split: gives the words of a sentence.
-        metrics: the metrics.json of the classifiers, by column.
+        metrics: the metrics.json of the classifiers, by column, or column and corpus.
     """
     numbers: dict[str, int] = {}
     texts = progress(sample.references, desc="statistics, references")
@@ -254,11 +254,12 @@ def classifiers(metrics: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]
     """Return how well classifiers tell references from paraphrases (BT17 Table 8).
 
     Args:
-        metrics: their metrics.json, by column.
+        metrics: their metrics.json, by column, or `<column>, <corpus>`.
 
     Returns:
-        By column `data` (`test`, or `validation` where there is no test), `pairs`, the accuracies
-        `accuracy`, `references` and `paraphrases`, and `negatives` and `l2`, where chosen.
+        By the same names `data` (`test`, or `validation` where there is no test), `pairs`, the
+        accuracies `accuracy`, `references` and `paraphrases`, and `negatives` and `l2`, where
+        chosen.
     """
     accuracies = {}
     for name, of_column in metrics.items():
@@ -326,9 +327,12 @@ def write_statistics(
     sample = read_sample(paths, others, last, config["seed"])
     shapes = read_shapes(parsed, last, config["seed"]) if trees else None
     classifier_metrics = {
-        name: read_json(values[name] / METRICS, CLASSIFIER_RECORD)
+        ", ".join([name, *path.parent.relative_to(values[name]).parts]): read_json(
+            path, CLASSIFIER_RECORD
+        )
         for name, kind in config["columns"].items()
-        if kind == "classifier" and (values[name] / METRICS).exists()
+        if kind == "classifier"
+        for path in sorted(values[name].glob(f"**/{METRICS}"))
     }
     split = TOKENISERS[config.get("punctuation", DROPPED)]
     with unchanged(inputs or {}):
