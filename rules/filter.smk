@@ -124,7 +124,7 @@ rule filter_classifier:
         "<results>/benchmarks/filter/{classifier}-{system}/{version}/{of_corpus}model.tsv"
     resources:
         mem_mb=grows(4000),
-        runtime=grows(240),
+        runtime=grows(2880),
     conda:
         "../envs/nmt.yaml"
     shell:

@@ -303,6 +303,13 @@ def test_message_names_the_key(config, path, value, problem):
             "columns.perplexity.language_model: all references of its corpora are paraphrased",
         ),
         (
+            {
+                "evaluate": {"columns": ["perplexity"]},
+                "columns": {"perplexity": {"language_model": {"each_corpus": True}}},
+            },
+            "columns.perplexity.language_model: all references of testbed_held_out are paraphrased",
+        ),
+        (
             {"systems": {"paranmt": {"search": {"nbest": 20}}}, "run": {"systems": ["paranmt"]}},
             "systems.paranmt.search: nbest (20) is above beam_size (12)",
         ),
