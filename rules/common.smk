@@ -60,7 +60,7 @@ EARLY = LAYOUT.shard_names("clean")
 
 def one_of(values):
     """The pattern of a wildcard with these values; without any nothing matches it."""
-    return "|".join(map(re.escape, values)) or r"(?!)"
+    return f"(?:{'|'.join(map(re.escape, values))})" if values else "(?!)"
 
 
 def stage_wildcards():

@@ -70,14 +70,14 @@ rule filter_language_model:
     input:
         unpack(reads("filter", "language_model")),
     output:
-        model="<results>/filter/{language_model}/{version}/model.binary",
-        record="<results>/filter/{language_model}/{version}/model.json",
+        model="<results>/filter/{language_model}/{version}/{of_corpus}model.binary",
+        record="<results>/filter/{language_model}/{version}/{of_corpus}model.json",
     params:
         command=command("filter", "language_model"),
     log:
-        "<results>/logs/filter/{language_model}/{version}/model.log",
+        "<results>/logs/filter/{language_model}/{version}/{of_corpus}model.log",
     benchmark:
-        "<results>/benchmarks/filter/{language_model}/{version}/model.tsv"
+        "<results>/benchmarks/filter/{language_model}/{version}/{of_corpus}model.tsv"
     resources:
         mem_mb=grows(4000),
         runtime=grows(240),
@@ -112,19 +112,19 @@ rule filter_classifier:
     input:
         unpack(reads("filter", "classifier")),
     output:
-        weights="<results>/filter/{classifier}-{system}/{version}/weights.pt",
-        vocabulary="<results>/filter/{classifier}-{system}/{version}/vocabulary.json",
-        metrics="<results>/filter/{classifier}-{system}/{version}/metrics.json",
-        record="<results>/filter/{classifier}-{system}/{version}/model.json",
+        weights="<results>/filter/{classifier}-{system}/{version}/{of_corpus}weights.pt",
+        vocabulary="<results>/filter/{classifier}-{system}/{version}/{of_corpus}vocabulary.json",
+        metrics="<results>/filter/{classifier}-{system}/{version}/{of_corpus}metrics.json",
+        record="<results>/filter/{classifier}-{system}/{version}/{of_corpus}model.json",
     params:
         command=command("filter", "classifier"),
     log:
-        "<results>/logs/filter/{classifier}-{system}/{version}/model.log",
+        "<results>/logs/filter/{classifier}-{system}/{version}/{of_corpus}model.log",
     benchmark:
-        "<results>/benchmarks/filter/{classifier}-{system}/{version}/model.tsv"
+        "<results>/benchmarks/filter/{classifier}-{system}/{version}/{of_corpus}model.tsv"
     resources:
         mem_mb=grows(4000),
-        runtime=grows(240),
+        runtime=grows(2880),
     conda:
         "../envs/nmt.yaml"
     shell:

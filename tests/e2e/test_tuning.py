@@ -5,9 +5,11 @@ import json
 from pathlib import Path
 
 import pytest
+from pyarrow.parquet import read_table
 
 from tests.e2e import micro
 
+FLUENCY = ["fluency"] if micro.HAS_KENLM else []
 pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
 
@@ -30,15 +32,20 @@ def test_a_grid_is_tuned_and_a_classifier_tested(finished, copy_of):
             "told": {
                 "classifier": {
                     **{"validation": 0.2, "test": 0.2, "negatives": ["random", "hardest"]},
-                    "l2": [0, 1e-6],
+                    **{"l2": [0, 1e-6], "pairs": 5, "each_corpus": True, "whole_list": True},
                 }
-            }
+            },
+            "fluency": {
+                "language_model": {"corpora": None, "each_corpus": True, "references": 4},
+            },
         },
         "training_sets": {
             "tuned": {
                 "systems": ["micro"],
                 # Nobody has a thousand words: the second point has no pairs.
-                "grid": {"bounds": {"paraphrase_words": {"low": [0, 1000]}}},
+                "grid": {"bounds": {"paraphrase_words": {"low": [0, 1000]}}, "corpora": "each"},
+                # Of what no model learnt from.
+                "bounds": {key: [None, None] for key in ("told", *FLUENCY)},
                 "tune": True,
             }
         },
@@ -49,15 +56,28 @@ def test_a_grid_is_tuned_and_a_classifier_tested(finished, copy_of):
     pipeline = pipeline.with_config(micro.merged(pipeline.config, changes))
     pipeline.run()
     release = pipeline.unit("release")
-    best, empty = rows(release, "sts_tuned")
-    assert (best["training_set"], best["chosen"]) == ("tuned-micro-1", "1")
-    assert float(best["pearson"]) == pytest.approx(
-        float(rows(release, "sts")[0]["trained_pearson"])
-    )
-    assert (empty["pairs"], empty["chosen"], empty["development"]) == ("0", "0", "")
+    chosen = rows(release, "sts_tuned")
+    assert [(row["grid"], row["training_set"], row["chosen"]) for row in chosen] == [
+        ("tuned-micro-held_out", "tuned-micro-1-2", "1"),
+        ("tuned-micro-held_out", "tuned-micro-2-2", "0"),
+        ("tuned-micro-train", "tuned-micro-1-1", "1"),
+        ("tuned-micro-train", "tuned-micro-2-1", "0"),
+    ]
+    tested = {row["training_set"]: float(row["trained_pearson"]) for row in rows(release, "sts")}
+    assert len(tested) == 2
+    for best, empty in (chosen[:2], chosen[2:]):
+        assert float(best["pearson"]) == pytest.approx(tested[best["training_set"]])
+        assert (empty["pairs"], empty["chosen"], empty["development"]) == ("0", "0", "")
+    (source,) = rows(release, "sts_sources")
+    assert (source["grid"], source["sources"]) == ("tuned-micro", "2")
+    assert float(source["pearson"]) == pytest.approx(sum(tested.values()) / 2, abs=1e-3)
+    assert float(source["best_pearson"]) == pytest.approx(tested[source["best"]])
+    developed = {row["training_set"]: row["development"] for row in chosen if row["chosen"] == "1"}
+    assert developed[source["best"]] == max(developed.values(), key=float)
     assert {row["data"] for row in rows(release, "sts_data_sets")} == {"graded", "mean"}
-    (told,) = rows(release, "classifiers")
-    assert (told["column"], told["data"]) == ("told", "test")
+    told = rows(release, "classifiers")
+    assert [row["column"] for row in told] == ["told, held_out", "told, train"]
+    assert {row["data"] for row in told} == {"test"}
     statistics = pipeline.unit("evaluate.micro") / "statistics.json"
     found = json.loads(statistics.read_text(encoding="utf-8"))
     assert found["documents"] == 2
@@ -65,4 +85,7 @@ def test_a_grid_is_tuned_and_a_classifier_tested(finished, copy_of):
     # References that the classifier learnt from have no value.
     assert 0 < found["columns"]["told"]["count"] < found["pairs"]
     assert "The points that were chosen" in (release / "report.html").read_text(encoding="utf-8")
+    for name in FLUENCY:
+        values = read_table(pipeline.unit(f"filter.{name}-micro") / "0000.parquet")["value"]
+        assert 0 < values.null_count < len(values)
     assert not pipeline.planned()

@@ -13,6 +13,7 @@ from workflow_scripts.stages.embed.sts_tables import (
     models,
     over_seeds,
     quotations,
+    source_rows,
     training_set_blocks,
     tuned_rows,
 )
@@ -164,6 +165,18 @@ def test_only_the_chosen_point_of_a_grid_has_figures_of_the_test_sets():
     assert second["mean"]["mean"] == second["bt2017"]["mean"] == 50.0
     assert second["chosen_by"] == "part 2 of 2 by translation_cost; 2,000,000 words at most"
     assert [point["chosen"] for point in trigram["points"]] == [False]
+
+
+def test_means_over_sources_are_of_sets_that_differ_in_nothing_else():
+    """Wieting et al. (2017), Table 5: averaged over data sources."""
+    settings = {**TRAINING_SETS["all-beam"]["config"], "bounds": {"sum": [1, 2]}}
+    sets = {name: {"config": {**settings, "corpora": [name]}} for name in TRAINING_SETS}
+    first, *_ = source_rows({**STS, "tuned": []}, MODELS, sets)
+    assert first == {
+        **{"grid": "cost-beam", "embedding": "word", "chosen_by": "sum 1 to 2", "sources": 2},
+        **{"mean": (65.0 + 50.0) / 2, "bt2017": (65.0 + 50.0) / 2, "best": None},
+    }
+    assert source_rows(STS, MODELS, TRAINING_SETS) == []
 
 
 def test_figures_are_quoted_of_the_same_data_alone():

@@ -8,12 +8,13 @@ from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.core.files.parquet import read_rows
-from workflow_scripts.core.files.rows import PairColumnsRow, PairValueRow
+from workflow_scripts.core.files.rows import PairColumnsRow, PairValueRow, ScoredRow
 from workflow_scripts.stages.filter import classifier as module
 from workflow_scripts.stages.filter import classify, train_classifier
 from workflow_scripts.stages.filter.classifier import Classifier, frequent_words
 from workflow_scripts.stages.filter.train_classifier import (
     Example,
+    Pools,
     hardest_pairs,
     pairs_of,
     split,
@@ -134,7 +135,7 @@ def test_references_are_divided_exactly_and_tested_apart(tmp_path):
     folder, _ = with_lists(tmp_path)
     settings = CONFIG | GRID | {"validation": 0.2}
     found = split_references(
-        train_classifier.sampled([folder / "0000.parquet"], settings), settings
+        train_classifier.sampled(Pools([folder / "0000.parquet"]), settings), settings
     )
     assert [len(each) for each in found[:3]] == [70, 20, 10]
     metrics = train(folder, tmp_path / "model", **GRID)
@@ -164,7 +165,7 @@ def test_the_test_is_of_references_that_it_has_not_learnt(tmp_path, times):
     classify.main(arguments(pairs=folder / "0000.parquet", model=tmp_path / "model", output=output))
     known = {row["id"] for row in read_rows(output, PairValueRow) if row["value"] is not None}
     settings = CONFIG | GRID
-    sample = list(train_classifier.sampled([folder / "0000.parquet"], settings))
+    sample = list(train_classifier.sampled(Pools([folder / "0000.parquet"]), settings))
     assert len(sample) == 300 * times
     found = split_references(sample, settings)
     assert [len(part) for part in found[:3]] == [70, 20, 10]
@@ -181,6 +182,49 @@ def test_the_test_is_of_references_that_it_has_not_learnt(tmp_path, times):
     assert taken == {texts[each].lower().rstrip("!") for each in learnt}
     classifier = Classifier.load(tmp_path / "model")
     assert all(classifier.has_learnt(text) == (each in learnt) for each, text in texts.items())
+
+
+def scored(number, corpus, *texts):
+    reference, _ = telling(number)
+    own = {"forward_nll": 1.0, "backward_nll": 1.0, "sum": 2.0, "count": 1, "variant": ""}
+    return {
+        **{"id": f"{corpus}:{number}", "source": "z", "reference": reference, "corpus": corpus},
+        "candidates": [{"text": text, **own} for text in texts],
+    }
+
+
+def test_negatives_are_of_the_whole_list_of_a_corpus(tmp_path):
+    """Wieting et al. (2017), 5.6.1: all translations of the beam, not the ones that were kept."""
+    copies = [[f"{telling(number)[0].upper()}!", "one", "another"] for number in range(5)]
+    rows = [scored(number, corpus, *copies[number]) for corpus in "ab" for number in range(5)]
+    rows.append(scored(7, "a", telling(7)[0]))  # nothing but a copy: no example
+    path = write_table(tmp_path / "scored" / "0000.parquet", ScoredRow, rows)
+    found = list(train_classifier.sampled(Pools([], "a", [path]), CONFIG | GRID))
+    lists = {}
+    for row in found:
+        lists.setdefault(row["id"], []).append(row["paraphrase"])
+    assert lists == {f"a:{number}": ["one", "another"] for number in range(5)}
+
+
+@pytest.mark.slow
+def test_each_corpus_has_a_classifier_that_knows_its_own_pairs(tmp_path):
+    """The same mark tells a paraphrase in one corpus, and a reference in the other."""
+    rows = []
+    for number in range(100):
+        one, other = (f"{text} n{number}" for text in telling(number))
+        rows += [pair(f"a:{number}", 1, one, other), pair(f"b:{number}", 1, other, one)]
+    folder, model = tmp_path / "columns", tmp_path / "model"
+    path = write_table(folder / "0000.parquet", PairColumnsRow, rows)
+    for corpus in "ab":
+        given = arguments(CONFIG | GRID, folder=folder, shards=1, corpus=corpus)
+        train_classifier.main([*given, "--output", str(model / corpus)])
+    output = tmp_path / "out" / "0000.parquet"
+    given = arguments(pairs=path, model=model, output=output)
+    classify.main([*given, "--corpora", "a", "b"])
+    values = {row["id"]: row["value"] for row in read_rows(output, PairValueRow)}
+    known = {corpus: [key for key in values if key[0] == corpus and values[key]] for corpus in "ab"}
+    assert all(len(ids) == 10 for ids in known.values())
+    assert all(values[key] < 0.5 for ids in known.values() for key in ids)
 
 
 def test_the_hardest_negative_is_the_most_probable_reference():

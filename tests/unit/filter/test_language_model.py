@@ -41,17 +41,11 @@ def sample(folder, cutoffs):
     return folder / "sample.json"
 
 
-def trained(folder, cutoffs, name="model.binary"):
-    language_model.main(
-        arguments(
-            CONFIG,
-            folder=folder,
-            shards=2,
-            sample=sample(folder, cutoffs),
-            output=folder / "model" / name,
-        )
-    )
-    return folder / "model" / name
+def trained(folder, cutoffs, config=CONFIG, **options):
+    model = folder / "model" / options.get("corpus", "") / "model.binary"
+    given = {"folder": folder, "shards": 2, "sample": sample(folder, cutoffs), "output": model}
+    language_model.main(arguments(config, **given, **options))
+    return model
 
 
 @pytest.mark.slow
@@ -72,7 +66,8 @@ def test_perplexity_of_every_paraphrase(folder, kenlm_module, tmp_path):
     rows = [pair(f"c:{number}", 1, "A cat.", text) for number, text in enumerate(texts)]
     shard = write_table(tmp_path / "in" / "0000.parquet", PairColumnsRow, rows)
     output = tmp_path / "out" / "0000.parquet"
-    perplexity.main(arguments({}, pairs=shard, model=model, output=output))
+    given = {"pairs": shard, "model": model.parent, "output": output}
+    perplexity.main(arguments({}, **given))
     found = list(read_rows(output, PairValueRow))
     assert [(row["id"], row["rank"]) for row in found] == [(row["id"], 1) for row in rows]
     values = [row["value"] for row in found]
@@ -81,7 +76,7 @@ def test_perplexity_of_every_paraphrase(folder, kenlm_module, tmp_path):
     assert all(np.isfinite(values))
 
     # The same model, relative to the reference.
-    perplexity.main(arguments({"relative": True}, pairs=shard, model=model, output=output))
+    perplexity.main(arguments({"relative": True}, **given))
     found = [row["value"] for row in read_rows(output, PairValueRow)]
     (of_reference,) = LanguageModel(model).perplexity(["A cat."])
     np.testing.assert_allclose(found, np.log(of_reference) - np.log(values), rtol=1e-5)
@@ -90,6 +85,45 @@ def test_perplexity_of_every_paraphrase(folder, kenlm_module, tmp_path):
     np.testing.assert_allclose(
         compute(pairs, ["language_model"], models)["language_model"], found, rtol=1e-6
     )
+
+
+@pytest.mark.slow
+def test_each_corpus_has_a_model_of_some_paraphrased_references(folder, kenlm_module, tmp_path):
+    """Wieting et al. (2017), 5.6: what a model learnt from is not filtered by it."""
+    # In web there are other references as well, each three times.
+    names = {"source": "z", "corpus": "web"}
+    rows = [
+        {"id": f"web:x{number}", "reference": f"Zebra {number // 3} yawns.", **names}
+        for number in range(120)
+    ]
+    rows += read_rows(folder / "0001.parquet", PairRow)
+    write_table(folder / "0001.parquet", PairRow, rows)
+    every = {"train": None, "web": None}
+    config = {**CONFIG, "order": 2, "references": 30, "seed": 1}
+    records = {
+        corpus: read_record(trained(folder, every, config, corpus=corpus).with_name("model"))
+        for corpus in every
+    }
+    assert {record["rows_out"] for record in records.values()} == {30}
+    assert records["train"]["rejected"] == {"sample": 18, "other_corpus": 216}
+    assert records["web"]["rejected"]["same_reference"] > 0
+    pairs = [
+        pair(f"{corpus}:{number}", 1, text, "A cat sees the house.")
+        for corpus in every
+        for number, text in enumerate(SENTENCES)
+    ]
+    shard = write_table(tmp_path / "in" / "0000.parquet", PairColumnsRow, pairs)
+    output = tmp_path / "out" / "0000.parquet"
+    given = arguments({}, pairs=shard, model=folder / "model", output=output)
+    perplexity.main([*given, "--corpora", *every])
+    values = {row["id"]: row["value"] for row in read_rows(output, PairValueRow)}
+    of = {corpus: [values[key] for key in values if key.startswith(corpus)] for corpus in every}
+    assert of["train"].count(None) == 30
+    assert 0 < of["web"].count(None) < 30
+    ((one,), (other,)) = ({value for value in found if value} for found in of.values())
+    assert one != other
+    with pytest.raises(InputError, match=r"none is paraphrased; raise generate\.limit"):
+        trained(folder, {}, config, corpus="web")
 
 
 @pytest.mark.slow

@@ -178,6 +178,12 @@ def test_a_text_that_spells_nothing_else_has_no_such_remedy(config, value):
             {"test": 0.9, "negatives": ["random"]},
             ": validation and test together leave no reference",
         ),
+        ("columns.lstm.classifier.whole_list", True, ": it needs negatives"),
+        (
+            "columns.perplexity.language_model",
+            {"each_corpus": True, "corpora": ["testbed"]},
+            ": each_corpus is every paraphrased corpus by itself; write corpora: null",
+        ),
         (
             "columns.parabank2",
             {"vectors": {"file": "v"}},
@@ -300,6 +306,13 @@ def test_message_names_the_key(config, path, value, problem):
         (
             {"evaluate": {"columns": ["perplexity"]}, "generate": {"limit": None}},
             "columns.perplexity.language_model: all references of its corpora are paraphrased",
+        ),
+        (
+            {
+                "evaluate": {"columns": ["perplexity"]},
+                "columns": {"perplexity": {"language_model": {"each_corpus": True}}},
+            },
+            "columns.perplexity.language_model: all references of testbed_held_out are paraphrased",
         ),
         (
             {"systems": {"paranmt": {"search": {"nbest": 20}}}, "run": {"systems": ["paranmt"]}},

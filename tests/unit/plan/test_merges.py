@@ -57,6 +57,10 @@ def test_a_run_of_merges_has_no_unit_of_bitext_or_models(config, tmp_path, monke
         ({"evaluate.reference_scores": True}, "evaluate.reference_scores: a run of merges"),
         ({"evaluate.columns": ["perplexity"]}, "columns.perplexity: a run of merges has no bitext"),
         (
+            {"evaluate.columns": ["lstm"], "columns.lstm.classifier.each_corpus": True},
+            "columns.lstm: each_corpus: the run has no corpora of its own",
+        ),
+        (
             {"systems.cs.search": {"method": "beam", "beam_size": 5}},
             "merge takes the place of search",
         ),

@@ -38,7 +38,7 @@ PARAGRAM = "paragram_300_sl999.txt"
 
 def test_bt2017_trains_avg_20_epochs_and_gran_3_on_24000_pairs():
     config = recipe("bt2017", "bt2017-embeddings")
-    for number, corpus in enumerate(("crawl", "europarl", "news"), start=1):  # as in Table 4
+    for number, corpus in enumerate(("europarl", "crawl", "news"), start=1):  # as in Table 4
         assert training_sets(config)[f"bt2017_random-bt2017-{number}"] == {
             **{"system": "bt2017", "bounds": {}, "folds": None, "max_tokens": None},
             **{"ranks": 1, "sample": 24_000, "seed": config["seed"], "corpora": [corpus]},
@@ -77,51 +77,94 @@ def test_bt2017_has_as_many_pairs_of_ppdb_and_of_simpwiki():
     assert {each["model"]["vectors"] for each in found.values()} == {PARAGRAM}
 
 
-def test_bt2017_tunes_the_grids_of_5_5_to_5_7_on_sts_2016():
-    config = recipe("bt2017", "bt2017-embeddings", "bt2017-tuning")
-    sets = training_sets(config)
+TENTHS = [number / 10 for number in range(11)]
+# 5.5 and 5.7: the bounds that are tuned on translations, and on SimpWiki.
+LENGTHS = [
+    *([0, 10], [0, 15], [0, 20], [0, 30], [0, 100], [10, 20], [10, 30]),
+    *([10, 100], [15, 25], [15, 30], [15, 100], [20, 30], [20, 100], [30, 100]),
+]
+CROSSED = [[low, high] for low in TENTHS[:4] for high in TENTHS[6:]]
+BLEU = [[round(100 * low), round(100 * high)] for low, high in CROSSED]
+RANGES = [[0, 10], [10, 20], [20, 30], [30, 100]]
+BT2017 = ("bt2017", "bt2017-embeddings", "bt2017-tuning")
 
-    def bounds(entry, column):
-        return [sets[name]["bounds"][column] for name in grids[f"{entry}-bt2017"]]
 
-    grids = tuned(config)
-    tenths = [number / 10 for number in range(11)]
-    assert bounds("by_length", "paraphrase_words") == [
-        *([0, 10], [0, 15], [0, 20], [0, 30], [0, 100], [10, 20], [10, 30]),
-        *([10, 100], [15, 25], [15, 30], [15, 100], [20, 30], [20, 100], [30, 100]),
-    ]
-    assert bounds("by_cost", "translation_cost") == [[None, end] for end in tenths[2:]]
+@pytest.mark.parametrize(
+    ("language", "sources"),
+    [
+        (None, ["europarl", "crawl", "news"]),
+        ("languages/bt2017-german", ["europarl", "crawl", "news"]),
+        ("languages/bt2017-french", ["europarl", "crawl", "giga", "news"]),
+    ],
+)
+def test_bt2017_tunes_the_grids_of_5_5_to_5_7_on_sts_2016_for_each_source(language, sources):
+    config = recipe(*BT2017, *([language] if language else []))
+    sets, grids = training_sets(config), tuned(config)
     ends = [25, 50, 75, 100, 150, 200, None]
-    assert bounds("by_perplexity", "perplexity") == [[None, end] for end in ends]
-    assert bounds("by_reference", "lstm") == [[start, None] for start in tenths[:10]]
-    crossed = [[low, high] for low in tenths[:4] for high in tenths[6:]]
-    for order in (1, 2, 3):
-        assert bounds(f"by_overlap_{order}", f"overlap_{order}") == crossed
-    assert bounds("by_bleu", "bleu_nakov") == [
-        [round(100 * low), round(100 * high)] for low, high in crossed
-    ]
-    assert len(grids) == 8
-    points = [sets[name] for many in grids.values() for name in many]
-    assert {each["sample"] for each in points} == {24_000}
-    # One translation of each reference is filtered: no other takes the place of one left out.
-    assert all(each["bounds"]["rank"] == [1, 1] and "ranks" not in each for each in points)
+    expected = {
+        ("by_length", "paraphrase_words"): LENGTHS,
+        ("by_cost", "translation_cost"): [[None, end] for end in TENTHS[2:]],
+        ("by_perplexity", "perplexity"): [[None, end] for end in ends],
+        ("by_reference", "lstm"): [[start, None] for start in TENTHS[:10]],
+        **{(f"by_overlap_{order}", f"overlap_{order}"): CROSSED for order in (1, 2, 3)},
+        ("by_bleu", "bleu_nakov"): BLEU,
+    }
+    assert sum(map(len, expected.values())) == 120  # what the recipe says of its size
+    assert len(grids) == 8 * len(sources)
+    for source in sources:
+        for (entry, column), bounds in expected.items():
+            points = [sets[name] for name in grids[f"{entry}-bt2017-{source}"]]
+            assert [point["bounds"][column] for point in points] == bounds
+            assert {tuple(point["corpora"]) for point in points} == {(source,)}
+    partition = [each for name, each in sets.items() if name.startswith("by_range-")]
+    assert [each["bounds"]["paraphrase_words"] for each in partition[:: len(sources)]] == RANGES
+    for each in [*partition, *(sets[name] for many in grids.values() for name in many)]:
+        assert each["sample"] == 24_000
+        # One translation of each reference is filtered: no other takes the place of one left out.
+        assert each["bounds"]["rank"] == [1, 1] and "ranks" not in each
+        # Of the references that no model of a column learnt from.
+        assert each["bounds"]["average"] == [None, None]
     assert (config["sts"]["development"], "sts/2016" in config["sts"]["data"]) == (["2016"], True)
-    # What the recipe says of its size.
-    assert sum(map(len, grids.values())) == 120
     assert config["evaluate"]["punctuation"] == "tokens"
+    assert selection.generate_corpora(config) == sources
+    assert config["generate"]["limit"] == dict.fromkeys(sources, 150_000)
 
 
-def test_bt2017_has_classifiers_as_in_5_6_1():
-    config = recipe("bt2017", "bt2017-embeddings", "bt2017-tuning")
+def test_bt2017_filters_simpwiki_by_lengths_overlaps_and_bleu():
+    config = recipe("bt2017", "bt2017-embeddings", "bt2017-simpwiki", "paragram")
+    sets, grids = training_sets(config), tuned(config)
+    expected = {
+        ("wiki_length", "paraphrase_words"): LENGTHS,
+        **{(f"wiki_overlap_{order}", f"overlap_{order}"): CROSSED for order in (1, 2, 3)},
+        ("wiki_bleu", "bleu_nakov"): BLEU,
+    }
+    for (entry, column), bounds in expected.items():
+        points = [sets[name]["bounds"] for name in grids[f"{entry}-simpwiki"]]
+        assert points == [{column: each} for each in bounds]
+    partition = [each["bounds"] for name, each in sets.items() if name.startswith("wiki_range-")]
+    assert partition == [{"paraphrase_words": each} for each in RANGES]
+    assert {(each["system"], each["sample"]) for each in sets.values()} == {("simpwiki", 24_000)}
+    assert len(grids) == len(expected)
+
+
+def test_bt2017_has_models_of_each_source_as_in_5_6():
+    config = recipe(*BT2017)
     for name, network in (("lstm", "lstm"), ("average", "average")):
         block = config["columns"][name]["classifier"]
-        pairs, validation, test = (block[key] for key in ("pairs", "validation", "test"))
-        held = pairs * validation, pairs * test
-        assert (pairs - sum(held), *held) == (40_000, 5_000, 5_000)
         assert (block["network"], block["epochs"], block["learning_rate"]) == (network, 10, 0.001)
-        assert block["negatives"] == ["random", "hardest"]
+        assert (block["pairs"], block["validation"], block["test"]) == (50_000, 0.1, 0.1)
+        assert (block["negatives"], block["whole_list"]) == (["random", "hardest"], True)
         assert block["l2"] == [1e-5, 1e-6, 1e-7, 1e-8, 0]
+        assert block["each_corpus"]
+    assert config["systems"]["bt2017"]["search"]["nbest"] == 50
     assert config["evaluate"]["columns"] == ["lstm", "average"]
+    model = config["columns"]["perplexity"]["language_model"]
+    assert model == {"order": 3, "corpora": None, "references": 40_000, "each_corpus": True}
+    more = recipe(*BT2017, "bt2017-90000")
+    for name in ("lstm", "average"):
+        block, usual = (each["columns"][name]["classifier"] for each in (more, config))
+        assert block == {**usual, "pairs": 100_000, "validation": 0.05, "test": 0.05}
+    assert not training_sets(more)
 
 
 # --- ParaNMT-50M -------------------------------------------------------------------------------

@@ -81,6 +81,18 @@ def test_corpora_are_an_axis():
     }
 
 
+def test_each_corpus_is_tuned_by_itself():
+    """Wieting et al. (2017), 5.5: the bounds of a filter are those of a source of data."""
+    grid = {"bounds": {"sum": [[0, 1], [1, 2]]}, "corpora": "each"}
+    given = config(fine={"systems": ["one"], "grid": grid, "tune": True})
+    given |= {"generate": {"corpora": ["a", "b"]}}
+    assert [each["corpora"] for each in training_sets(given).values()] == [["a"], ["b"]] * 2
+    assert tuned(given) == {
+        "fine-one-a": ["fine-one-1-1", "fine-one-2-1"],
+        "fine-one-b": ["fine-one-1-2", "fine-one-2-2"],
+    }
+
+
 def test_ranks_are_an_axis():
     found = training_sets(config(by={"systems": ["one"], "grid": {"ranks": [1, 2, [1, 5]]}}))
     assert {name: each["ranks"] for name, each in found.items()} == {

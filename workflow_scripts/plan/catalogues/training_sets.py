@@ -206,27 +206,45 @@ def ranges(bounds: list[list[Any]] | dict[str, Any]) -> list[list[Any]]:
 def tuned(config: dict[str, Any]) -> dict[str, list[str]]:
     """Return the training sets of which the best is chosen: the points of a grid.
 
-    By `<entry>-<system>`, for the entries of the run that say `tune`.
+    By `<entry>-<system>`, for the entries of the run that say `tune`; where the grid has an axis
+    of corpora, each of its values has a choice of its own, `<entry>-<system>-<corpora>` (BT17 5.5).
     """
     points: dict[str, list[str]] = {}
     for entry in config["run"]["training_sets"]:
-        if filled(config["training_sets"][entry], "training_set")["tune"]:
-            for name, settings in _expanded(entry, config):
-                points.setdefault(f"{entry}-{settings['system']}", []).append(name)
+        block = filled(config["training_sets"][entry], "training_set")
+        for name, settings in _expanded(entry, config) if block["tune"] else []:
+            apart = settings["corpora"] if "corpora" in block["grid"] else []
+            points.setdefault("-".join([entry, settings["system"], *apart]), []).append(name)
     return points
 
 
-def axes(grid: dict[str, Any]) -> list[tuple[tuple[str, ...], list[Any]]]:
+def by_source(config: dict[str, Any]) -> bool:
+    """Tell whether the run makes training sets of corpora one by one."""
+    blocks = (config["training_sets"][entry] for entry in config["run"]["training_sets"])
+    return any("corpora" in block.get("grid", {}) for block in blocks)
+
+
+def corpora_axis(grid: dict[str, Any], config: dict[str, Any]) -> list[list[str]]:
+    """Return the values of a grid's axis of corpora; none if it has no such axis."""
+    if grid.get("corpora") != "each":
+        return grid.get("corpora", [])
+    return [[corpus] for corpus in config["generate"]["corpora"] or config["run"]["corpora"]]
+
+
+def axes(grid: dict[str, Any], config: dict[str, Any]) -> list[tuple[tuple[str, ...], list[Any]]]:
     """Return the axes of a grid: the path of the setting that varies, and its values."""
     bounds = filled(grid, "grid")["bounds"]
-    paths = [(("bounds", column), ranges(bounds[column])) for column in sorted(bounds)]
+    paths: list[tuple[tuple[str, ...], list[Any]]] = [
+        (("bounds", column), ranges(bounds[column])) for column in sorted(bounds)
+    ]
     paths += [(("folds", "keep"), grid["keep"])] if "keep" in grid else []
-    return paths + [((key,), grid[key]) for key in ("sample", "ranks", "corpora") if key in grid]
+    paths += [((key,), grid[key]) for key in ("sample", "ranks") if key in grid]
+    return paths + ([(("corpora",), corpora_axis(grid, config))] if "corpora" in grid else [])
 
 
 def _expanded(entry: str, config: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     block = {"seed": config["seed"]} | filled(config["training_sets"][entry], "training_set")
-    grid = axes(block["grid"])
+    grid = axes(block["grid"], config)
     points = list(product(*(enumerate(values, start=1) for _, values in grid)))
     for system in sources(config["training_sets"][entry], config):
         for point in points:

@@ -9,7 +9,12 @@ from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.embeddings import column_embedding, embeddings
 from workflow_scripts.plan.catalogues.encoder_entries import encoder_embedding, encoders
 from workflow_scripts.plan.catalogues.rewriters import rewriters
-from workflow_scripts.plan.catalogues.training_sets import model_columns, training_sets, tuned
+from workflow_scripts.plan.catalogues.training_sets import (
+    by_source,
+    model_columns,
+    training_sets,
+    tuned,
+)
 from workflow_scripts.plan.config import Config
 from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
@@ -93,6 +98,7 @@ class Embed(Stage):
             "sts_encoder_differences",
         )
         names += ("sts_tuned",) if tuned(self.config) else ()
+        names += ("sts_sources",) if by_source(self.config) else ()
         return {name: f"workflow_scripts.stages.embed.tables:{name}" for name in names}
 
     def settings(self, instance: str) -> dict[str, Any]:

@@ -22,6 +22,10 @@ BASELINES = {"overlap": "word overlap", "bleu": "BLEU", "meteor": "METEOR-like"}
 _COMPETITIONS = ("2012", "2013", "2014", "2015", "2016")
 
 
+# How the points of `source_rows` are chosen, where each source has a choice of its own.
+TUNED = "tuned for each source"
+
+
 class Model(NamedTuple):
     """An embedding with the training set that it was trained on, once for each of its seeds.
 
@@ -230,6 +234,60 @@ def tuned_rows(
             )
         rows.append({"embedding": grid["embedding"], "grid": grid["grid"], "points": points})
     return rows
+
+
+def source_rows(
+    sts: Figures, tested: list[Model], training_sets: dict[str, dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return means over sources of data, the values of `corpora` in a grid (BT17, Tables 5 to 7).
+
+    Args:
+        sts: sts.json.
+        tested: its models.
+        training_sets: their manifests, by name.
+
+    Returns:
+        Dicts of `grid` (`<entry>-<system>`), `embedding`, `chosen_by` (`TUNED`: of each source the
+        point that was chosen), `sources` (how many), `mean` and `bt2017` (Pearson's r x 100, means
+        over sources), and `best`: of tuned sources a dict of `training_set`, `mean` and `bt2017`,
+        the source whose point is best on the development data; else None.
+    """
+    development = {
+        (grid["embedding"], point["training_set"]): point["development"]
+        for grid in sts["tuned"]
+        for point in grid["points"]
+    }
+    groups: dict[tuple[str, str, str], list[Model]] = {}
+    for model in tested:
+        settings = training_sets[model.training_set]["config"]
+        if settings.get("corpora") is not None:
+            grid = "-".join(model.training_set.split("-")[:2])
+            on_grid = (model.embedding, model.training_set) in development
+            how = TUNED if on_grid else chosen_by({**settings, "corpora": None})
+            groups.setdefault((grid, model.embedding, how), []).append(model)
+
+    def figures(model: Model) -> dict[str, float | None]:
+        return {column: of_model(model, column)["mean"] for column in ("mean", "bt2017")}
+
+    rows = []
+    for (grid, embedding, how), sources in groups.items():
+        best = None
+        if how == TUNED:
+            chosen = max(sources, key=lambda own: development[own.embedding, own.training_set])
+            best = {"training_set": chosen.training_set, **figures(chosen)}
+        means = {
+            column: round(fmean(known), 4)
+            if (known := _known(map(figures, sources), column))
+            else None
+            for column in ("mean", "bt2017")
+        }
+        names = {"grid": grid, "embedding": embedding, "chosen_by": how, "sources": len(sources)}
+        rows.append({**names, **means, "best": best})
+    return rows
+
+
+def _known(figures: Iterable[dict[str, float | None]], column: str) -> list[float]:
+    return [value for each in figures if (value := each[column]) is not None]
 
 
 def data_set_rows(

@@ -20,6 +20,7 @@ from workflow_scripts.stages.embed.sts_tables import (
     of_model,
     quotations,
     source_of,
+    source_rows,
     times_100,
     tuned_rows,
 )
@@ -131,5 +132,18 @@ def sts_tuned(run: FinishedRun) -> Table:
     columns = (
         "grid embedding training_set chosen_by pairs development chosen pearson=mean.mean "
         "pearson_deviation=mean.deviation pearson_bt2017=bt2017.mean bt2017_data_sets=tasks"
+    )
+    return Table(columns, rows)
+
+
+def sts_sources(run: FinishedRun) -> Table:
+    """Return means over sources of data (Wieting et al. 2017, Tables 5, 6, 7 and 12)."""
+    result, training_sets, models = tested(run)
+    tasks = result["overlap"]["bt2017"]["data_sets"]
+    rows = [{**row, "tasks": tasks} for row in source_rows(result, models, training_sets)]
+    columns = (
+        "grid embedding chosen_by sources pearson=mean pearson_bt2017=bt2017 "
+        "bt2017_data_sets=tasks best=best.training_set best_pearson=best.mean "
+        "best_bt2017=best.bt2017"
     )
     return Table(columns, rows)

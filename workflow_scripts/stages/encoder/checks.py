@@ -9,7 +9,7 @@ from typing import Any
 from workflow_scripts.plan.catalogues import encoder_blocks
 from workflow_scripts.plan.catalogues.encoder_entries import encoder, encoders
 from workflow_scripts.plan.catalogues.encoder_tasks import encoder_tasks
-from workflow_scripts.plan.catalogues.training_sets import axes, encoder_system, sources
+from workflow_scripts.plan.catalogues.training_sets import encoder_system, sources
 from workflow_scripts.plan.config import Config, unknown_names
 from workflow_scripts.plan.schema import filled
 
@@ -46,7 +46,7 @@ def _encoder_problems(name: str, config: Config) -> Iterator[str]:
         if unknown := list(unknown_names(f"{where}.{key}", [entry], "training_sets", config)):
             known = False
             yield from unknown
-        elif axes(filled(config["training_sets"][entry], "training_set")["grid"]):
+        elif filled(config["training_sets"][entry], "training_set")["grid"]:
             yield (
                 f"{where}.{key}: training_sets.{entry} has a grid, which makes it several; name "
                 "one without a grid"

@@ -189,7 +189,7 @@ def statistics(
         shapes: the truncated trees of the pairs, None where nothing is parsed.
         documents: of IDF, a sentence each; None: the references.
         split: gives the words of a sentence.
-        metrics: the metrics.json of the classifiers, by column.
+        metrics: the metrics.json of the classifiers, by column, or column and corpus.
     """
     numbers: dict[str, int] = {}
     texts = progress(sample.references, desc="statistics, references")
@@ -267,14 +267,31 @@ def drawn_candidates(shards: list[Path], wanted: Collection[str], seed: int) -> 
                 yield row["candidates"][int(random.integers(len(row["candidates"])))]["text"]
 
 
-def reference_probabilities(folder: Path, references: list[str]) -> NDArray[np.float32]:
-    """Return the probabilities of references by a classifier; NaN for those that it has learnt."""
+def classifier_models(folder: Path) -> list[Path]:
+    """Return the folders of a column's classifiers: its own, or one of each corpus below it."""
+    return sorted(path.parent for path in folder.glob(f"**/{METRICS}"))
+
+
+def reference_probabilities(folder: Path, references: dict[str, str]) -> NDArray[np.float32]:
+    """Return the probabilities of references by a classifier; NaN for those that it has learnt.
+
+    Args:
+        folder: of the column; where corpora have a classifier each, theirs lie below it.
+        references: by their ids.
+    """
     # Only with classifiers torch is needed, which takes its time.
     from workflow_scripts.stages.filter.classifier import Classifier
 
-    classifier = Classifier.load(folder)
-    probabilities = classifier.probabilities(list(map(classifier.split, references)))
-    return np.where(list(map(classifier.has_learnt, references)), np.float32(np.nan), probabilities)
+    corpora = np.array([identifier.partition(":")[0] for identifier in references])
+    texts = np.array(list(references.values()), dtype=object)
+    result = np.full(len(texts), np.nan, np.float32)
+    for model in classifier_models(folder):
+        classifier = Classifier.load(model)
+        rows = np.flatnonzero((corpora == model.name) | (model == folder))
+        probabilities = classifier.probabilities(list(map(classifier.split, texts[rows])))
+        learnt = list(map(classifier.has_learnt, texts[rows]))
+        result[rows] = np.where(learnt, np.float32(np.nan), probabilities)
+    return result
 
 
 def read_sample(
@@ -309,11 +326,10 @@ def read_sample(
     nothing = np.empty(0, np.float32)
     joined = {name: np.concatenate([nothing, *parts]) for name, parts in columns.items()}
     candidates = list(drawn_candidates(scored, references.keys(), seed))
-    texts_of = list(references.values())
     probabilities = {
-        name: reference_probabilities(folder, texts_of) for name, folder in classifiers.items()
+        name: reference_probabilities(folder, references) for name, folder in classifiers.items()
     }
-    return Sample(texts_of, paraphrases, candidates, joined, probabilities)
+    return Sample(list(references.values()), paraphrases, candidates, joined, probabilities)
 
 
 def read_shapes(shards: list[Path], last: Place, seed: int) -> Shapes:
@@ -329,11 +345,12 @@ def classifiers(metrics: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]
     """Return how well classifiers tell references from paraphrases (BT17 Table 8).
 
     Args:
-        metrics: their metrics.json, by column.
+        metrics: their metrics.json, by column, or `<column>, <corpus>`.
 
     Returns:
-        By column `data` (`test`, or `validation` where there is no test), `pairs`, the accuracies
-        `accuracy`, `references` and `paraphrases`, and `negatives` and `l2`, where chosen.
+        By the same names `data` (`test`, or `validation` where there is no test), `pairs`, the
+        accuracies `accuracy`, `references` and `paraphrases`, and `negatives` and `l2`, where
+        chosen.
     """
     accuracies = {}
     for name, of_column in metrics.items():
@@ -405,8 +422,11 @@ def write_statistics(
     sample = read_sample(paths, candidates, others, trained, last, config["seed"])
     shapes = read_shapes(parsed, last, config["seed"]) if trees else None
     classifier_metrics = {
-        name: read_json(of_column / METRICS, CLASSIFIER_RECORD)
-        for name, of_column in trained.items()
+        ", ".join([name, *model.relative_to(folder).parts]): read_json(
+            model / METRICS, CLASSIFIER_RECORD
+        )
+        for name, folder in trained.items()
+        for model in classifier_models(folder)
     }
     split = TOKENISERS[config.get("punctuation", DROPPED)]
     with unchanged(inputs or {}):

@@ -21,6 +21,7 @@ from workflow_scripts.plan.catalogues.pair_features import (
 )
 from workflow_scripts.plan.catalogues.training_sets import (
     column_training_sets,
+    corpora_axis,
     lacked,
     model_columns,
     outside_corpora,
@@ -101,6 +102,9 @@ def _column_problems(name: str, column: dict[str, Any], config: Config) -> Itera
         yield from _feature_problems(name, column["feature"], config)
     if "classifier" in column:
         yield from _classifier_problems(name, column["classifier"])
+    needed, (block,) = name in model_columns(config), column.values()
+    if block.get("each_corpus") and needed and not selection.generate_corpora(config):
+        yield f"columns.{name}: each_corpus: the run has no corpora of its own; take it out"
     if "language_model" in column:
         yield from _language_model_problems(name, column["language_model"], config)
 
@@ -109,6 +113,8 @@ def _classifier_problems(name: str, block: dict[str, Any]) -> Iterator[str]:
     where, test = f"columns.{name}.classifier", block.get("test", 0)
     if test and "negatives" not in block:
         yield f"{where}.test: it needs negatives; add negatives: [random]"
+    if block.get("whole_list") and "negatives" not in block:
+        yield f"{where}.whole_list: it needs negatives; add negatives: [random]"
     if test + block["validation"] >= 1:
         yield f"{where}: validation and test together leave no reference to train on; lower them"
 
@@ -139,7 +145,9 @@ def _language_model_problems(name: str, block: dict[str, Any], config: Config) -
     for corpus in block["corpora"] or []:
         if corpus not in corpora:
             yield f"{where}.corpora: '{corpus}' is not among run.corpora"
-    if name not in model_columns(config):
+    if block.get("each_corpus") and block["corpora"]:
+        yield f"{where}: each_corpus is every paraphrased corpus by itself; write corpora: null"
+    if name not in model_columns(config) or block.get("references"):
         return
     # It is trained on references that are not paraphrased.
     limit, paraphrased = config["generate"]["limit"], config["generate"]["corpora"] or corpora
@@ -148,11 +156,12 @@ def _language_model_problems(name: str, block: dict[str, Any], config: Config) -
         for corpus in paraphrased
         if limit is None or (isinstance(limit, dict) and limit.get(corpus) is None)
     ]
-    if set(block["corpora"] or corpora) <= set(unlimited):
+    apart = [corpus for corpus in unlimited if block.get("each_corpus")]
+    if apart or set(block["corpora"] or corpora) <= set(unlimited):
         yield (
-            f"{where}: all references of its corpora are paraphrased, and it learns from others; "
-            "set a generate.limit, or name a corpus in its corpora that is not among "
-            "generate.corpora"
+            f"{where}: all references of {', '.join(apart) or 'its corpora'} are paraphrased, and "
+            "it learns from others; set a generate.limit, or references, or name a corpus in its "
+            "corpora that is not among generate.corpora"
         )
 
 
@@ -172,7 +181,7 @@ def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> 
         if other not in [*config["run"]["systems"], *outside]:
             yield f"{where}.shared: '{other}' is not among run.systems, nor among run.outside"
     paraphrased = selection.generate_corpora(config)
-    for corpus in dict.fromkeys(chain(block["corpora"] or [], *block["grid"].get("corpora", []))):
+    for corpus in dict.fromkeys(chain(block["corpora"] or [], *corpora_axis(grid, config))):
         if corpus not in paraphrased:
             meant = suggestion(corpus, paraphrased)
             yield f"{where}.corpora: references of '{corpus}' are not paraphrased{meant}"

@@ -13,11 +13,9 @@ from torch import Tensor, nn
 
 from workflow_scripts.core.files.atomic import atomic_path, write_json
 from workflow_scripts.core.files.manifest import read_json, verify
-from workflow_scripts.core.seeding import fraction
-from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.core.text.word_tokens import DROPPED, TOKENISERS
 from workflow_scripts.stages.filter.classifier_files import METRICS, RECORD, VOCABULARY, WEIGHTS
-from workflow_scripts.stages.filter.sample import Place
+from workflow_scripts.stages.filter.sample import Place, is_learnt
 
 UNKNOWN, PADDING = 1, 0
 _FIRST = 2  # number of the most frequent word
@@ -94,10 +92,7 @@ class Classifier:
 
     def has_learnt(self, reference: str) -> bool:
         """Tell whether it was trained or chosen on a reference; False where that is not known."""
-        if "learnt" not in self.config:
-            return False
-        seed, number, last = self.config["learnt"]
-        return reference_place(seed, reference) <= (number, last, 0)
+        return "learnt" in self.config and is_learnt(self.config["learnt"], reference)
 
     @torch.no_grad()
     def probabilities(self, sentences: list[list[str]]) -> NDArray[np.float32]:
@@ -134,16 +129,6 @@ class Classifier:
         weights = torch.load(folder / WEIGHTS, weights_only=True)
         classifier.network.load_state_dict(weights)
         return classifier
-
-
-def reference_place(seed: int, reference: str) -> Place:
-    """Return where a reference stands in the seeded order of references.
-
-    A bitext may hold a reference several times, with different sources. References that differ in
-    nothing but case, punctuation and blanks stand at one place.
-    """
-    key = letters_and_digits(reference) or reference
-    return fraction(seed, "classifier", "reference", key), key, 0
 
 
 def frequent_words(sentences: Iterable[list[str]], size: int) -> list[str]:

@@ -11,7 +11,7 @@ The Snakefile imports this module: only the standard library.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from workflow_scripts.plan.catalogues.training_sets import axes, entry_columns, model_columns
+from workflow_scripts.plan.catalogues.training_sets import entry_columns, model_columns
 from workflow_scripts.plan.schema import filled
 
 
@@ -23,7 +23,7 @@ def problems(config: dict[str, Any]) -> Iterator[str]:
         entry = config["columns"][column]["embedding"]["training_set"]
         block = filled(config["training_sets"].get(entry, {}), "training_set")
         where, named = f"columns.{column}.embedding.training_set", f"training_sets.{entry}"
-        if axes(block["grid"]):
+        if block["grid"]:
             yield f"{where}: {named} has a grid, which makes it several; name one without a grid"
         for system in systems:
             if system not in (block["systems"] or systems):

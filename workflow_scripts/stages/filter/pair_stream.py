@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from workflow_scripts.core.errors import InputError
@@ -62,6 +63,12 @@ def _same_pairs(batch: pa.RecordBatch | None, other: pa.RecordBatch | None) -> b
 
 def _numbers(column: pa.Array) -> NDArray[np.float32]:
     return column.to_numpy(zero_copy_only=False).astype(np.float32)
+
+
+def corpora_of(ids: pa.Array) -> pa.Array:
+    """Return the corpora of pairs, given their ids."""
+    # An id is that of the corpus, a colon, and the place in it.
+    return pc.list_element(pc.split_pattern(ids, ":"), 0)
 
 
 def verified_values(folders: dict[str, Path], shards: int) -> dict[str, list[Path]]:

@@ -6,11 +6,13 @@ sample is all pairs up to a last one in that order.
 """
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from workflow_scripts.core.seeding import fraction
+from workflow_scripts.core.text.normalisation import letters_and_digits
 
 Place = tuple[float, str, int]  # a pair's number, the id of its reference, its rank
 Places = Callable[[], Iterable[tuple[Place, int]]]
@@ -26,6 +28,27 @@ def place(seed: int, identifier: str, rank: int, name: str | None = None) -> Pla
     Its number follows from the id of its reference, or from another `name` of the reference.
     """
     return fraction(seed, "training_set", name or identifier, rank), identifier, rank
+
+
+def reference_place(seed: int, reference: str) -> Place:
+    """Return where a reference stands in the seeded order of references.
+
+    A bitext may hold a reference several times, with different sources. References that differ in
+    nothing but case, punctuation and blanks stand at one place.
+    """
+    key = letters_and_digits(reference) or reference
+    return fraction(seed, "classifier", "reference", key), key, 0
+
+
+def is_learnt(learnt: Sequence[Any], reference: str) -> bool:
+    """Tell whether a model learnt from a reference.
+
+    Args:
+        learnt: the seed, and the number and the key of the last place that it learnt from.
+        reference: its text.
+    """
+    seed, number, last = learnt
+    return reference_place(seed, reference) <= (number, last, 0)
 
 
 def last_within(places: Places, limit: int) -> Place:

@@ -3,6 +3,7 @@
 from functools import cached_property
 from typing import Any
 
+from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.training_sets import (
     column_training_sets,
     model_columns,
@@ -20,6 +21,7 @@ from workflow_scripts.stages.filter.unit_kinds import (
     OutsidePairs,
     SystemPairs,
     TrainingSet,
+    corpora_apart,
 )
 
 
@@ -73,6 +75,8 @@ class Filter(StageOfKinds):
             "embedding_column": self.columns_of_kind("embedding"),
             "encoder_column": self.columns_of_kind("encoder"),
             "feature": self.columns_of_kind("feature"),
+            # In front of a model's files: the folder of its corpus, or nothing.
+            "of_corpus": ["", *(f"{name}/" for name in selection.generate_corpora(self.config))],
             "training_set": list(self.training_sets),
             "outside": outside_corpora(self.config),
         }
@@ -123,40 +127,58 @@ class Filter(StageOfKinds):
             at.language_model,
             reads={"sample": self.file(references, "sample.json")},
             awaits=[self.manifest(pairs)],
-            options={"folder": self.layout.folder(*pairs), "shards": self.layout.shards(*pairs)},
+            options={
+                "folder": self.layout.folder(*pairs),
+                "shards": self.layout.shards(*pairs),
+                "corpus": at.of_corpus.rstrip("/") or None,
+            },
         )
 
     def perplexity_job(self, at: Wildcards) -> Job:
         """Return the job of the column of a language model."""
-        model = self.file(self.unit(at.language_model), "model.binary")
-        return Job(
-            "filter.perplexity",
-            f"{at.language_model}-{at.system}",
-            reads={"pairs": self._pairs(at), "model": model},
-        )
+        column = at.language_model
+        return self._by_models("filter.perplexity", column, column, ["model.binary"], at)
 
     def classifier_job(self, at: Wildcards) -> Job:
         """Return the job that trains the classifier behind a column."""
         instance = f"{at.classifier}-{at.system}"
+        pairs, *scored = self.reads(instance)
+        corpus = at.of_corpus.rstrip("/")
         return Job(
             "filter.train_classifier",
             instance,
-            awaits=[self.manifest(self.unit(at.system))],
+            awaits=list(map(self.manifest, [pairs, *scored])),
             users=list(self.inputs(instance)),
-            options={**self._all_pairs(at.system), "output": self.folder(instance)},
+            options={
+                **self._all_pairs(at.system),
+                "output": "/".join([self.folder(instance), *([corpus] if corpus else [])]),
+                "corpus": corpus or None,
+                "candidates": self.layout.folder(*scored[0]) if scored else None,
+            },
             inputs=True,
         )
 
     def classified_job(self, at: Wildcards) -> Job:
         """Return the job of the column of a classifier."""
-        unit = self.unit(f"{at.classifier}-{at.system}")
+        column, files = at.classifier, ["weights.pt", "vocabulary.json"]
+        return self._by_models("filter.classify", column, f"{column}-{at.system}", files, at)
+
+    def _by_models(
+        self, command: str, column: str, owner: str, files: list[str], at: Wildcards
+    ) -> Job:
+        """Return the job of a column by the models of the unit `owner`, which wrote these files."""
+        corpora, unit = corpora_apart(self.config, column), self.unit(owner)
         return Job(
-            "filter.classify",
-            unit[1],
+            command,
+            f"{column}-{at.system}",
             reads={"pairs": self._pairs(at)},
-            awaits=[self.file(unit, name) for name in ("weights.pt", "vocabulary.json")],
-            options={"model": self.layout.folder(*unit)},
-            config=False,
+            awaits=[
+                self.file(unit, f"{corpus}/{name}" if corpus else name)
+                for corpus in corpora or [""]
+                for name in files
+            ],
+            options={"model": self.layout.folder(*unit), "corpora": corpora},
+            config=column in self.columns_of_kind("language_model"),
         )
 
     def paraphrase_score_job(self, at: Wildcards) -> Job:

@@ -7,6 +7,7 @@ best point of the grid of `negatives` and `l2` is chosen on the validation examp
 """
 
 import math
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import product
@@ -26,16 +27,23 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.parquet import read_rows
-from workflow_scripts.core.files.rows import PairColumnsRow
+from workflow_scripts.core.files.rows import PairColumnsRow, ScoredRow
 from workflow_scripts.core.files.vectors import vectors_of
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.core.statistics.rounding import DECIMALS
+from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.core.text.word_tokens import DROPPED, TOKENISERS
 from workflow_scripts.core.training.epochs import EpochLoop
-from workflow_scripts.stages.filter.classifier import Classifier, frequent_words, reference_place
+from workflow_scripts.stages.filter.classifier import Classifier, frequent_words
 from workflow_scripts.stages.filter.classifier_files import RECORD
-from workflow_scripts.stages.filter.sample import Place, last_distinct, last_within, place
+from workflow_scripts.stages.filter.sample import (
+    Place,
+    last_distinct,
+    last_within,
+    place,
+    reference_place,
+)
 
 Pair = tuple[list[str], list[str]]  # the words of a reference and of a paraphrase
 RANDOM, HARDEST = "random", "hardest"
@@ -88,7 +96,12 @@ def split_references(rows: Iterable[PairColumnsRow], config: dict[str, Any]) -> 
     Raises:
         InputError: there is none to train, to validate or, with a share, to test on.
     """
-    words = TOKENISERS[config.get("punctuation", DROPPED)]
+    tokens = TOKENISERS[config.get("punctuation", DROPPED)]
+
+    def words(text: str) -> list[str]:
+        # A word that stands in millions of sentences is one in memory.
+        return list(map(sys.intern, tokens(text)))
+
     at: dict[Place, Example] = {}
     for row in rows:
         here = reference_place(config["seed"], row["reference"])
@@ -284,20 +297,52 @@ def train(examples: Split, config: dict[str, Any]) -> tuple[Classifier, dict[str
     return best.classifier, metrics
 
 
-def sampled(paths: list[Path], config: dict[str, Any]) -> Iterator[PairColumnsRow]:
-    """Yield a seeded sample of the pairs of `pair_columns` shards.
+class Pools(NamedTuple):
+    """Where the examples come from.
 
-    With `negatives` it is one of different references, with all their pairs.
+    Attributes:
+        shards: the pairs, `pair_columns` shards.
+        corpus: the only one that counts, if there is one.
+        candidates: `scored` shards of the same references, if negatives are of all candidates.
     """
+
+    shards: list[Path]
+    corpus: str | None = None
+    candidates: list[Path] | None = None
+
+    def rows(self, *more: str) -> Iterator[PairColumnsRow]:
+        """Yield the pairs, with their id, rank, reference and more columns."""
+        columns = ["id", "rank", "reference", *more]
+        pairs = self._of_candidates() if self.candidates else self._of_shards(columns)
+        for row in pairs:
+            if self.corpus in (None, row["id"].partition(":")[0]):
+                yield row
+
+    def _of_shards(self, columns: list[str]) -> Iterator[PairColumnsRow]:
+        for path in self.shards:
+            yield from read_rows(path, PairColumnsRow, columns)
+
+    def _of_candidates(self) -> Iterator[Any]:
+        """Yield all candidates but copies of the reference, as `select` knows them."""
+        for path in self.candidates or []:
+            for row in read_rows(path, ScoredRow, ["id", "reference", "candidates"]):
+                key = letters_and_digits(row["reference"])
+                pair = {"id": row["id"], "reference": row["reference"]}
+                for rank, candidate in enumerate(row["candidates"], start=1):
+                    if letters_and_digits(candidate["text"]) != key:
+                        yield {**pair, "rank": rank, "paraphrase": candidate["text"]}
+
+
+def sampled(pools: Pools, config: dict[str, Any]) -> Iterator[PairColumnsRow]:
+    """Yield a seeded sample of pairs; with `negatives` of different references, with all pairs."""
     by_reference = bool(config.get("negatives"))
 
     def rows(*more: str) -> Iterator[tuple[Place, PairColumnsRow]]:
-        for path in paths:
-            for row in read_rows(path, PairColumnsRow, ["id", "rank", "reference", *more]):
-                if by_reference:
-                    yield reference_place(config["seed"], row["reference"]), row
-                else:
-                    yield place(config["seed"], row["id"], row["rank"]), row
+        for row in pools.rows(*more):
+            if by_reference:
+                yield reference_place(config["seed"], row["reference"]), row
+            else:
+                yield place(config["seed"], row["id"], row["rank"]), row
 
     if by_reference:
         last = last_distinct((here for here, _ in rows()), config["pairs"])
@@ -325,6 +370,8 @@ def train_column(
     shards: int,
     output: Path,
     inputs: dict[str, str] | None = None,
+    corpus: str | None = None,
+    candidates: Path | None = None,
 ) -> None:
     """Train a classifier of references against paraphrases.
 
@@ -334,13 +381,16 @@ def train_column(
         shards: their number.
         output: folder of the model; its record `model.json` stands in it.
         inputs: the hash of the file of word vectors, by its path, if there is one.
+        corpus: the only one whose references it learns from.
+        candidates: folder with as many `scored` shards, where negatives are of all candidates.
     """
     torch.set_num_threads(1)
-    paths = shard_paths(folder, shards)
-    for path in paths:
+    scored = shard_paths(candidates, shards) if candidates else None
+    pools = Pools(shard_paths(folder, shards), corpus, scored)
+    for path in scored or pools.shards:
         verify(path)
     divide = split_references if config.get("negatives") else split
-    examples = divide(sampled(paths, config), config)
+    examples = divide(sampled(pools, config), config)
     with unchanged(inputs or {}), _deterministic():
         classifier, metrics = train(examples, config)
     files = classifier.save(output, metrics)

@@ -27,6 +27,7 @@ from workflow_scripts.stages.filter.folds import Folds
 from workflow_scripts.stages.filter.pair_stream import (
     Columns,
     Pairs,
+    corpora_of,
     read_pairs,
     verified_values,
 )
@@ -153,8 +154,7 @@ class TrainingSet:
         """Return which pairs are of the corpora, and within the bounds that come before folds."""
         mask = np.ones(len(pairs.texts), bool)
         if self._corpora is not None:
-            # An id is that of the corpus, a colon, and the place in it.
-            names = pc.list_element(pc.split_pattern(pairs.texts.column("id"), ":"), 0)
+            names = corpora_of(pairs.texts.column("id"))
             mask = pc.is_in(names, self._corpora).to_numpy(zero_copy_only=False)
             rejected[OTHER_CORPUS] = int(np.count_nonzero(~mask))
         if self._shared is not None:

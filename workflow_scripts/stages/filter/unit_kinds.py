@@ -70,6 +70,17 @@ class OutsidePairs(UnitKind):
         return {path: self.stage.sha256(path, where) for path in self.settings()["tsv"]}
 
 
+def corpora_apart(config: Config, column: str) -> list[str]:
+    """Return the corpora that have a model of their own behind a column; none: it is one model."""
+    (block,) = config["columns"][column].values()
+    return selection.generate_corpora(config) if block.get("each_corpus", False) else []
+
+
+def model_records(config: Config, column: str) -> list[str]:
+    """Return the records of the models behind a column, those of corpora in folders of theirs."""
+    return [f"{corpus}/model" for corpus in corpora_apart(config, column)] or ["model"]
+
+
 class LanguageModel(UnitKind):
     """`<column>`: the language model behind a column."""
 
@@ -77,13 +88,20 @@ class LanguageModel(UnitKind):
         return [selection.pairs(self.config), ("generate", "references")]
 
     def records(self) -> list[str]:
-        return ["model"]
+        return model_records(self.config, self.instance)
 
     def settings(self) -> dict[str, Any]:
         block = self.config["columns"][self.instance]["language_model"]
-        corpora = block["corpora"] or self.config["run"]["corpora"]
-        words = selection.punctuation(self.config)
-        return {"order": block["order"], "corpora": corpora, **words}
+        apart = corpora_apart(self.config, self.instance)
+        corpora = apart or block["corpora"] or self.config["run"]["corpora"]
+        references = block.get("references")
+        return {
+            "order": block["order"],
+            "corpora": corpora,
+            **selection.punctuation(self.config),
+            **({"each_corpus": True} if apart else {}),
+            **({"references": references, "seed": self.config["seed"]} if references else {}),
+        }
 
 
 class TrainingSet(UnitKind):
@@ -155,8 +173,11 @@ class LanguageModelColumn(ModelColumn):
 class ClassifierColumn(ModelColumn):
     """What a classifier says of the pairs; it is trained within the unit."""
 
+    def models(self) -> list[Unit]:
+        return [("score", self.system)] if self.block.get("whole_list", False) else []
+
     def records(self) -> list[str]:
-        return ["model"]
+        return model_records(self.config, self.column)
 
     def settings(self) -> dict[str, Any]:
         vectors = self._vectors()

@@ -1,6 +1,6 @@
 """Columns that a model computes: a shard of pairs into a shard of values, row by row."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,40 @@ from numpy.typing import NDArray
 
 from workflow_scripts.core.files.rows import PairColumnsRow, PairValueRow
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
+from workflow_scripts.stages.filter.pair_stream import corpora_of
 
 # Gets references and paraphrases; returns the values, shape (pairs,), NaN where there is none.
 Values = Callable[[list[str], list[str]], NDArray[Any]]
 
+# Gets pairs with the columns that it asked for, besides id and rank; returns the same.
+BatchValues = Callable[[pa.RecordBatch], NDArray[Any]]
+
 BATCH = 1024
+
+
+def by_models(
+    folder: Path, corpora: Sequence[str], load: Callable[[Path], BatchValues]
+) -> BatchValues:
+    """Return the values by one model, or those of each pair by the model of its corpus.
+
+    Args:
+        folder: of the model; one of a corpus stands in the folder of its name below it.
+        corpora: those with a model each; none of them: there is one model for all.
+        load: gives the values by the model in a folder.
+    """
+    if not corpora:
+        return load(folder)
+    models = {corpus: load(folder / corpus) for corpus in corpora}
+
+    def values(batch: pa.RecordBatch) -> NDArray[np.float32]:
+        names = corpora_of(batch.column("id")).to_numpy(zero_copy_only=False)
+        result = np.full(len(batch), np.nan, np.float32)
+        for corpus in dict.fromkeys(names):
+            rows = np.flatnonzero(names == corpus)
+            result[rows] = models[corpus](batch.take(pa.array(rows)))
+        return result
+
+    return values
 
 
 def write_values(
@@ -38,7 +67,7 @@ def column_values(
     input_path: Path,
     output: Path,
     columns: list[str],
-    values: Callable[[pa.RecordBatch], NDArray[Any]],
+    values: BatchValues,
     desc: str,
     batch_size: int = BATCH,
     extra: dict[str, Any] | None = None,
