@@ -11,8 +11,9 @@ def save_classifier(folder: Path, metrics: dict[str, Any], references: list[str]
     # Not at the top: torch takes its time.
     import torch
 
-    from workflow_scripts.stages.filter.classifier import Classifier, reference_place
+    from workflow_scripts.stages.filter.classifier import Classifier
     from workflow_scripts.stages.filter.classifier_files import RECORD
+    from workflow_scripts.stages.filter.sample import reference_place
 
     torch.manual_seed(1)
     classifier = Classifier("average", 4, ["dog", "cat", "cold", "man"])
