@@ -221,7 +221,7 @@ def tuned(config: dict[str, Any]) -> dict[str, list[str]]:
 def by_source(config: dict[str, Any]) -> bool:
     """Tell whether the run makes training sets of corpora one by one."""
     blocks = (config["training_sets"][entry] for entry in config["run"]["training_sets"])
-    return any("corpora" in block.get("grid", {}) for block in blocks)
+    return any("corpora" in filled(block, "training_set")["grid"] for block in blocks)
 
 
 def corpora_axis(grid: dict[str, Any], config: dict[str, Any]) -> list[list[str]]:

@@ -6,8 +6,7 @@ belong to.
 
 from functools import lru_cache
 
-from lemminflect import getAllInflections, getAllLemmas
-
+from workflow_scripts.core.text.english_forms import getAllInflections, getAllLemmas
 from workflow_scripts.stages.generate.parts_of_speech import INFLECTED, VERB
 
 Parts = frozenset[str] | None

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from lemminflect import getAllInflections, getAllLemmas
+from workflow_scripts.core.text.english_forms import getAllInflections, getAllLemmas
 
 
 class Change(NamedTuple):

@@ -15,10 +15,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from lemminflect import getAllLemmas
 from spellchecker import SpellChecker
 
 from workflow_scripts.core.seeding import generator
+from workflow_scripts.core.text.english_forms import getAllLemmas
 from workflow_scripts.core.text.letters import (
     capitalised,
     like,

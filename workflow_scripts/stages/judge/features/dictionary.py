@@ -8,7 +8,7 @@ names, too (Tom, Jack): what references hold with a capital alone is none of its
 from collections.abc import Container
 from functools import lru_cache
 
-from lemminflect import getAllLemmas
+from workflow_scripts.core.text.english_forms import getAllLemmas
 
 
 class WithDictionary:
