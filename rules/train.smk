@@ -7,7 +7,7 @@ rule train:
 # ours runs in that environment but this one file. Temporary: a folder of conda's may go away.
 rule train_mxnet:
     output:
-        temp("<results>/.mxnet/interpreter.json"),
+        temp(LAYOUT.declaration("train").interpreter_record()),
     log:
         "<results>/logs/train/mxnet.log",
     benchmark:

@@ -27,7 +27,7 @@ DATA = (
     *("sample.json", "threshold.json", "measures.json", "metrics.json", "statistics.json"),
 )
 # Of a model folder these read the references' sub-word model, and others all that is there.
-PIECES_ALONE = ("select_shard", "evaluate_measures")
+PIECES_ALONE = ("evaluate_ratings", "select_shard", "evaluate_measures")
 
 
 class Job(NamedTuple):

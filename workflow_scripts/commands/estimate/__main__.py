@@ -20,7 +20,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.rows import Side
 from workflow_scripts.core.report.terminal import fitted_table
 from workflow_scripts.plan import selection
-from workflow_scripts.plan.catalogues.merges import merging
+from workflow_scripts.plan.catalogues.merges import merging, without_bitext
 from workflow_scripts.plan.catalogues.model_blocks import finished
 from workflow_scripts.plan.catalogues.rewriters import continued, model_name, model_of, rewriters
 from workflow_scripts.plan.config import FILTER_ROLES
@@ -287,6 +287,8 @@ def main(argv: list[str] | None = None) -> None:
             "a run of merges has nothing to estimate: it only reads what other runs have selected; "
             "estimate those"
         )
+    if without_bitext(config):
+        raise InputError("a run without systems has nothing to estimate: it searches nothing")
     layout = run_layout(config, absent=known_lines)
     for note in layout.notes():
         print(f"note: {note}", file=sys.stderr)

@@ -68,6 +68,12 @@ def _useless(config: Config) -> dict[str, str]:
             "set it to false" if config["evaluate"].get("reference_scores") else ""
         ),
         **{
+            f"evaluate.{key}": "take it out"
+            if config["evaluate"].get(key) and not merging(config)
+            else ""
+            for key in ("answers", "ratings", "documents")
+        },
+        **{
             f"columns.{name}": "take it out of evaluate.columns and of training sets"
             for name in model_columns(config)
             if _reads_bitext(config["columns"][name])

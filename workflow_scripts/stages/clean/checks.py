@@ -27,5 +27,9 @@ def problems(config: Config) -> Iterator[str]:
                 f"clean.language_confidence.{side}: the detector does not know '{code}'; take the "
                 f"key out. It knows {', '.join(DETECTED)}"
             )
+    ignored = ["language_confidence"] if config["clean"].get("language_confidence") else []
+    ignored += ["entities"] if config["clean"].get("entities") == "reject" else []
+    if ignored and not config["clean"].get("filter", True):
+        yield f"clean.filter: false rejects nothing by {' or '.join(ignored)}; take one of them out"
     if config["clean"]["min_words"] > config["clean"]["max_words"]:
         yield "clean: min_words is greater than max_words"

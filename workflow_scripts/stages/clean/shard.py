@@ -199,15 +199,15 @@ def _rows_of(corpora: list[str], inputs: list[Input[PairRow]]) -> Iterator[PairR
 def clean_shard(config: dict[str, Any], pairs: list[Path], output: Path, rejected: Path) -> None:
     """Clean one shard of every corpus into one file with its record.
 
+    With `filter: False` only pairs without text on a side are left out (`empty`), as the papers
+    leave out none (ParaNMT-50M, 3.1); the record counts the others that fail a test as `passed`.
+
     Args:
         config: the stage's settings.
         pairs: a shard of each corpus, in the order of `config["corpora"]`.
         output: the shard.
         rejected: where the pairs that are left out are listed, below the folder of `output`. Its
             own record counts the characters outside the charsets; the shard's record names both.
-
-    With `filter: False` only pairs without text on a side are left out (`empty`), as the papers
-    leave out none (ParaNMT-50M, 3.1); the record counts the others that fail a test as `passed`.
 
     Raises:
         InputError: the pairs don't match `config["corpora"]`, are damaged, or a charset is

@@ -263,7 +263,7 @@ def source_rows(
         if settings.get("corpora") is not None:
             grid = "-".join(model.training_set.split("-")[:2])
             on_grid = (model.embedding, model.training_set) in development
-            how = TUNED if on_grid else chosen_by({**settings, "corpora": None})
+            how = TUNED if on_grid else chosen_by(dict(settings, corpora=None))
             groups.setdefault((grid, model.embedding, how), []).append(model)
 
     def figures(model: Model) -> dict[str, float | None]:

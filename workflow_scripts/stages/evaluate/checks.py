@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 from workflow_scripts.plan.catalogues.rewriters import written_by_rewriter
 from workflow_scripts.plan.config import Config, unknown_names
-from workflow_scripts.stages.generate.checks import left_variants
+from workflow_scripts.stages.generate.checks import for_language, left_variants
 
 
 def problems(config: Config) -> Iterator[str]:
@@ -52,4 +52,5 @@ def _rewriting_problems(config: Config) -> Iterator[str]:
 
 def _variants(config: Config, system: str) -> set[str]:
     constraints = config["systems"].get(system, {}).get("constraints") or {}
-    return set(left_variants(constraints.get("variants", {})))
+    left = {"variants": left_variants(constraints.get("variants", {}))}
+    return set(for_language(left, config["languages"]["reference"]["code"])["variants"])

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from workflow_scripts.core.cli import run
@@ -21,7 +22,7 @@ from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import read_json, shard_paths, verify, write_record
 from workflow_scripts.core.files.packed_lines import read_lines
-from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.parquet import read_batches, read_rows
 from workflow_scripts.core.files.rows import ScoredRow, TreesRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import generator
@@ -261,10 +262,13 @@ def drawn_candidates(shards: list[Path], wanted: Collection[str], seed: int) -> 
         seed: of the draws, which follow from it and the id.
     """
     for shard in shards:
-        for row in read_rows(shard, ScoredRow, ["id", "candidates"], 64):
-            if row["id"] in wanted and row["candidates"]:
-                random = generator(seed, "statistics", "candidate", row["id"])
-                yield row["candidates"][int(random.integers(len(row["candidates"])))]["text"]
+        for batch in read_batches(shard, ScoredRow, ["id", "candidates"], 64):
+            # Candidates of all references would be millions of dicts.
+            rows = [n for n, name in enumerate(batch.column("id").to_pylist()) if name in wanted]
+            for row in batch.take(pa.array(rows, pa.int64())).to_pylist():
+                if row["candidates"]:
+                    random = generator(seed, "statistics", "candidate", row["id"])
+                    yield row["candidates"][int(random.integers(len(row["candidates"])))]["text"]
 
 
 def classifier_models(folder: Path) -> list[Path]:

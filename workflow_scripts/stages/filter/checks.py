@@ -25,6 +25,7 @@ from workflow_scripts.plan.catalogues.training_sets import (
     lacked,
     model_columns,
     outside_corpora,
+    sources,
 )
 from workflow_scripts.plan.catalogues.training_sets import ranges as bounds_of
 from workflow_scripts.plan.config import Config, unknown_names
@@ -147,10 +148,18 @@ def _language_model_problems(name: str, block: dict[str, Any], config: Config) -
             yield f"{where}.corpora: '{corpus}' is not among run.corpora"
     if block.get("each_corpus") and block["corpora"]:
         yield f"{where}: each_corpus is every paraphrased corpus by itself; write corpora: null"
-    if name not in model_columns(config) or block.get("references"):
+    if name not in model_columns(config):
+        return
+    limit, paraphrased = config["generate"]["limit"], config["generate"]["corpora"] or corpora
+    if block.get("references"):
+        # What it learnt is a place in the order of all paraphrased references.
+        if block["corpora"] and set(block["corpora"]) != set(paraphrased):
+            yield (
+                f"{where}.corpora: with references it learns from those that are paraphrased, of "
+                "all corpora; write corpora: null"
+            )
         return
     # It is trained on references that are not paraphrased.
-    limit, paraphrased = config["generate"]["limit"], config["generate"]["corpora"] or corpora
     unlimited = [
         corpus
         for corpus in paraphrased
@@ -165,9 +174,9 @@ def _language_model_problems(name: str, block: dict[str, Any], config: Config) -
         )
 
 
-def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> Iterator[str]:
-    where, block = f"training_sets.{name}", filled(block, "training_set")
-    grid, folds = filled(block["grid"], "grid"), block["folds"]
+def _source_problems(name: str, block: dict[str, Any], config: Config) -> Iterator[str]:
+    """Yield what is wrong with where the pairs of an entry, in full, come from."""
+    where, grid = f"training_sets.{name}", block["grid"]
     outside = outside_corpora(config)
     for system in block["systems"] or []:
         if system not in [*config["run"]["systems"], *outside]:
@@ -177,14 +186,27 @@ def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> 
                 f"{where}.systems: '{system}' is from outside, and its pairs have no "
                 f"{' and no '.join(lacking)}; make an entry of its own for it"
             )
+    if name in config["run"]["training_sets"] and not sources(block, config):
+        yield (
+            f"{where}: the run has no systems, and no pairs from outside have what it asks for; "
+            "take it out of run.training_sets, or see docs/filter.md for what such pairs have"
+        )
     for other in block["shared"] or []:
         if other not in [*config["run"]["systems"], *outside]:
             yield f"{where}.shared: '{other}' is not among run.systems, nor among run.outside"
     paraphrased = selection.generate_corpora(config)
+    if grid.get("corpora") == "each" and not paraphrased:
+        yield f"{where}.grid.corpora: the run has no corpora of its own; take it out"
     for corpus in dict.fromkeys(chain(block["corpora"] or [], *corpora_axis(grid, config))):
         if corpus not in paraphrased:
             meant = suggestion(corpus, paraphrased)
             yield f"{where}.corpora: references of '{corpus}' are not paraphrased{meant}"
+
+
+def _training_set_problems(name: str, block: dict[str, Any], config: Config) -> Iterator[str]:
+    where, block = f"training_sets.{name}", filled(block, "training_set")
+    grid, folds = filled(block["grid"], "grid"), block["folds"]
+    yield from _source_problems(name, block, config)
     ranges = list(block["bounds"].items())
     points = {column: bounds_of(bounds) for column, bounds in grid["bounds"].items()}
     ranges += [(column, point) for column, of_column in points.items() for point in of_column]

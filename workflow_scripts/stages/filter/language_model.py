@@ -89,7 +89,7 @@ def train(
         corpus: the only one of the corpora that it learns from.
 
     Raises:
-        InputError: all references are paraphrased.
+        InputError: all references are paraphrased, or it learns from all that are.
     """
     paths = shard_paths(folder, shards)
     rows = sum(verify(path)["rows_out"] for path in paths)
@@ -124,6 +124,11 @@ def train(
             )
         )
     count = estimate(chain([first], sentences), config["order"], output)
+    if limit is not None and not rejected[NOT_DRAWN]:
+        raise InputError(
+            f"the language model learns from all {count:,} references of {', '.join(corpora)} that "
+            f"are paraphrased, and no pair is left to measure; set references below {count}"
+        )
     write_record(output.with_name(RECORD), rows, count, rejected, extra, [output])
 
 

@@ -182,7 +182,11 @@ class ClassifierColumn(ModelColumn):
     def settings(self) -> dict[str, Any]:
         vectors = self._vectors()
         return {
-            **{key: value for key, value in self.block.items() if key != "vectors"},
+            **{
+                key: value
+                for key, value in self.block.items()
+                if key != "vectors" and value is not False
+            },
             **({"vectors": vectors[0]} if vectors else {}),
             "seed": self.config["seed"],
             **selection.punctuation(self.config),

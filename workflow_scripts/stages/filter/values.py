@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.rows import PairColumnsRow, PairValueRow
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.stages.filter.pair_stream import corpora_of
@@ -39,6 +40,8 @@ def by_models(
         names = corpora_of(batch.column("id")).to_numpy(zero_copy_only=False)
         result = np.full(len(batch), np.nan, np.float32)
         for corpus in dict.fromkeys(names):
+            if corpus not in models:
+                raise InputError(f"{folder} has no model of the corpus '{corpus}' of these pairs")
             rows = np.flatnonzero(names == corpus)
             result[rows] = models[corpus](batch.take(pa.array(rows)))
         return result

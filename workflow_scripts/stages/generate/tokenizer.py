@@ -5,6 +5,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
+from threading import Lock
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.generate.constraint_words import (
@@ -39,9 +40,11 @@ def token_ends(language: str) -> Ends | None:
     except ImportError:  # no such language, or one that needs packages of its own
         return None
 
+    lock = Lock()  # a memory zone is for one thread
+
     def ends(text: str) -> tuple[int, ...]:
-        # Otherwise spaCy keeps every text that it has seen.
-        with nlp.memory_zone():
+        # Without a zone spaCy keeps every text that it has seen.
+        with lock, nlp.memory_zone():
             return tuple(token.idx + len(token.text) for token in nlp.tokenizer(text))
 
     return ends

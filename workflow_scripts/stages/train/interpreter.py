@@ -24,7 +24,7 @@ def main() -> None:
     sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != here]
     try:
         versions = {name: importlib.import_module(name).__version__ for name in _PACKAGES}
-    except ImportError as error:
+    except Exception as error:  # a library of CUDA's that is missing is an OSError
         sys.exit(f"error: {sys.executable} has no Sockeye 2 on MXNet ({error}): {ADVICE}")
     versions["python"] = platform.python_version()
     record = json.dumps({"python": sys.executable, "versions": versions}, indent=2) + "\n"

@@ -245,7 +245,7 @@ def train_with_sockeye(
     inputs: dict[str, str] | None = None,
     threads: int = 1,
     device: Device = "auto",
-    mxnet_python: str = "python3.8",
+    mxnet_python: str = "",
 ) -> None:
     """Train one translation model with Sockeye, or take over a finished one, and measure it.
 
@@ -260,7 +260,7 @@ def train_with_sockeye(
         inputs: the hashes of the user's files that are read, by path.
         threads: of torch and Sockeye.
         device: to compute on.
-        mxnet_python: the interpreter of the backend mxnet.
+        mxnet_python: the interpreter of the backend mxnet, or the record of rule train_mxnet.
 
     Raises:
         InputError: see `unchanged`, `train_model` and `take_over_model`.

@@ -24,16 +24,19 @@ def find_interpreter(name: str) -> str:
     Raises:
         InputError: there is none, or it can't import MXNet and Sockeye 2.
     """
-    text = Path(name).read_text(encoding="utf-8") if name.endswith(".json") else _asked(name)
+    text = ""
     try:
+        text = Path(name).read_text(encoding="utf-8") if name.endswith(".json") else _asked(name)
         found = json.loads(text)
         path, version = found["python"], found["versions"]["sockeye"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{name} says {text!r}; {interpreter.ADVICE}") from error
     if not version.startswith(f"{VERSION}."):
         raise InputError(f"{path} has Sockeye {version}, not {VERSION}; {interpreter.ADVICE}")
     if not Path(path).exists():
-        raise InputError(f"{path} is gone, which {name} names: delete {name}")
+        raise InputError(
+            f"{name} names {path}, which does not exist any more; delete {name} and run again"
+        )
     return str(path)
 
 

@@ -1,6 +1,7 @@
 """The stage `train`: translation models by role (docs/train.md)."""
 
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from workflow_scripts.stages.corpus.stage import Download, block_downloads, not_
 from workflow_scripts.stages.train.checks import problems
 
 _PAGE = "docs/train.md"
+_ENVS = Path(__file__).resolve().parents[3] / "envs"
 # Keys of a finished model that do not change its folder: what is told of it.
 _TOLD = ("trained_on", "licence")
 
@@ -210,7 +212,13 @@ class Train(Stage):
         The record names a folder of this machine: it is no file of the stage, and temporary.
         """
         own: str | None = self.config["compute"]["mxnet_python"]
-        return own or f"{self.config['results']}/.mxnet/interpreter.json"
+        return own or self.interpreter_record()
+
+    def interpreter_record(self) -> str:
+        """Return the file that the rule `train_mxnet` writes; another environment has another."""
+        files = (_ENVS / "mxnet.yaml", _ENVS / "mxnet.post-deploy.sh")
+        digest = sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+        return f"{self.config['results']}/.mxnet/{digest[:12]}.json"
 
     def model_job(self, at: Wildcards) -> Job:
         """Return the job that trains a model."""
