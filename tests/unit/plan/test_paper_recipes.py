@@ -118,7 +118,8 @@ def test_bt2017_tunes_the_grids_of_5_5_to_5_7_on_sts_2016_for_each_source(langua
             assert {tuple(point["corpora"]) for point in points} == {(source,)}
     partition = [each for name, each in sets.items() if name.startswith("by_range-")]
     assert [each["bounds"]["paraphrase_words"] for each in partition[:: len(sources)]] == RANGES
-    for each in [*partition, *(sets[name] for many in grids.values() for name in many)]:
+    baseline = [sets[f"bt2017_random-bt2017-{number + 1}"] for number in range(len(sources))]
+    for each in [*baseline, *partition, *(sets[name] for many in grids.values() for name in many)]:
         assert each["sample"] == 24_000
         # One translation of each reference is filtered: no other takes the place of one left out.
         assert each["bounds"]["rank"] == [1, 1] and "ranks" not in each
@@ -160,6 +161,8 @@ def test_bt2017_has_models_of_each_source_as_in_5_6():
     assert config["evaluate"]["columns"] == ["lstm", "average"]
     model = config["columns"]["perplexity"]["language_model"]
     assert model == {"order": 3, "corpora": None, "references": 40_000, "each_corpus": True}
+    vectors = recipe(*BT2017, "paragram")["columns"]
+    assert {vectors[name]["classifier"]["vectors"] for name in ("lstm", "average")} == {PARAGRAM}
     more = recipe(*BT2017, "bt2017-90000")
     for name in ("lstm", "average"):
         block, usual = (each["columns"][name]["classifier"] for each in (more, config))
@@ -347,6 +350,7 @@ def test_parabank2_compares_the_released_corpora_on_the_references_that_they_sha
         (["bt2017", "bt2017-embeddings", "bt2017-tuning"], False, False),
         (["paranmt"], False, False),
         (["paranmt", "paranmt-sources"], False, False),
+        (["czeng", "paranmt-czeng"], False, False),
         (["parabank"], True, True),
         (["parabank2"], True, False),
         (["czeng", "czeng17"], True, False),
@@ -355,12 +359,15 @@ def test_parabank2_compares_the_released_corpora_on_the_references_that_they_sha
 def test_the_parabanks_filter_pairs_and_the_first_splits_numbers(names, filters, splits_digits):
     config = recipe(*names)
     assert config["clean"].get("filter", True) == filters
+    assert filters or not config["dual_filter"]["enabled"]
     assert config["subword"]["split_digits"] == splits_digits
 
 
 def test_the_samples_and_the_documents_of_the_tables():
-    table1 = recipe("paranmt", "paragram", "paranmt-statistics")
-    assert table1["generate"]["limit"] == {"bitext": 100_000}
+    table1 = recipe("paranmt", "paranmt-sources", "paragram", "paranmt-statistics")
+    assert selection.generate_corpora(table1) == ["news"]
+    assert table1["generate"]["limit"]["news"] == 100_000
+    assert selection.main_training_corpora(table1) == ["crawl", "czeng", "europarl", "news"]
     assert table1["evaluate"]["columns"] == ["paragram_phrase"]
     syntax = table1["evaluate"]["syntax"]
     assert (syntax["levels"], syntax["share"]) == (2, 1.0)
