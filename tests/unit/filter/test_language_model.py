@@ -60,6 +60,13 @@ def test_references_that_are_paraphrased_are_kept_apart(folder, kenlm_module):
 
 
 @pytest.mark.slow
+def test_a_model_that_learns_from_all_that_is_paraphrased_leaves_no_pair(folder, kenlm_module):
+    config = {**CONFIG, "order": 2, "references": 500, "seed": 1}
+    with pytest.raises(InputError, match=r"learns from all 48 references of .*references below 48"):
+        trained(folder, {"train": None, "web": None}, config)
+
+
+@pytest.mark.slow
 def test_perplexity_of_every_paraphrase(folder, kenlm_module, tmp_path):
     model = trained(folder, {"train": None})
     texts = ["The dog sees a red car.", "Car red a sees dog the.", "Zebras yawn.", "..."]

@@ -1,4 +1,5 @@
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -61,6 +62,19 @@ def test_without_a_tokenizer_words_stand_between_blanks(language):
 )
 def test_first_tokens_and_the_rest_of_the_last_one_s_word(count, expected):
     assert first_tokens("Well,  don't.", count, "en") == expected
+
+
+def test_threads_cut_the_same_tokens():
+    texts = [f"can't-{number}-won't" for number in range(2000)]
+    expected = list(map(tokenizer.token_ends("en"), texts))
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(tokenizer.token_ends("en"), texts))
+    finally:
+        sys.setswitchinterval(before)
+    assert found == expected
 
 
 def test_a_missing_spacy_is_told(monkeypatch):

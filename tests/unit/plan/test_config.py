@@ -315,6 +315,19 @@ def test_message_names_the_key(config, path, value, problem):
             "columns.perplexity.language_model: all references of testbed_held_out are paraphrased",
         ),
         (
+            {
+                "evaluate": {"columns": ["perplexity"]},
+                "columns": {
+                    "perplexity": {"language_model": {"references": 9, "corpora": ["testbed"]}}
+                },
+            },
+            "columns.perplexity.language_model.corpora: with references it learns from those that",
+        ),
+        (
+            {"clean": {"filter": False, "entities": "reject"}},
+            "clean.filter: false rejects nothing by entities; take one of them out",
+        ),
+        (
             {"systems": {"paranmt": {"search": {"nbest": 20}}}, "run": {"systems": ["paranmt"]}},
             "systems.paranmt.search: nbest (20) is above beam_size (12)",
         ),

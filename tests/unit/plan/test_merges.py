@@ -78,6 +78,21 @@ def test_a_run_of_merges_has_no_unit_of_bitext_or_models(config, tmp_path, monke
             "systems.bt2017.select.score: rank is for a system that merges",
         ),
         ({"run.systems": ["bt2017"]}, "run.corpora: it is empty; name the bitext"),
+        (
+            {"training_sets.all.grid": {"corpora": "each"}, "run.training_sets": ["all"]},
+            "training_sets.all.grid.corpora: the run has no corpora of its own; take it out",
+        ),
+        (
+            {
+                **{"run.systems": [], "run.outside": ["pairs"], "run.training_sets": ["all"]},
+                **{"outside": {"pairs": {"tsv": "pairs.tsv"}}, "training_sets.all.ranks": [1, 5]},
+            },
+            "training_sets.all: the run has no systems, and no pairs from outside have what it",
+        ),
+        (
+            {"run.systems": [], "evaluate.documents": "wikipedia.txt"},
+            "evaluate.documents: a run without systems has no bitext and no models; take it out",
+        ),
         ({"run.systems": []}, "run.systems: it is empty; name a system, or pairs from outside"),
         (
             {"systems.cs.merge": {key: {"run": "cs-en", "system": "x"} for key in ("cs", "de")}},

@@ -1,6 +1,8 @@
 """Training with Sockeye 2: with its interpreter where there is one, and without."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -9,7 +11,7 @@ from tests.unit.train.test_sockeye import SABOTAGED_LAUNCHER
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.nmt.loaders import load_model
-from workflow_scripts.stages.train import process, work_folder
+from workflow_scripts.stages.train import interpreter, process, work_folder
 from workflow_scripts.stages.train.sockeye import main
 from workflow_scripts.stages.train.sockeye2 import find_interpreter
 
@@ -47,6 +49,18 @@ def test_an_interpreter_is_asked_what_it_has(tmp_path, script, complaint):
     else:
         with pytest.raises(InputError, match=complaint):
             find_interpreter(python)
+
+
+def test_a_library_that_mxnet_lacks_is_told_with_what_to_do(tmp_path):
+    (tmp_path / "sockeye.py").write_text("__version__ = '2.3.24'")
+    (tmp_path / "mxnet.py").write_text("raise OSError('libcudart.so.11.0: no such file')")
+    command = [sys.executable, interpreter.__file__]
+    done = subprocess.run(
+        command, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "(libcudart.so.11.0: no such file): give --use-conda" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_an_environment_that_is_gone_since_its_record_was_written_is_named(tmp_path):
