@@ -135,7 +135,7 @@ def compared(
     found = comparison.result()
     distance = distances(levels or 1)
     between = [
-        distance.between(distance.shape(one), distance.shape(other))
+        distance.of_trees(one, other)
         for one, other in trees
         if levels and isinstance(one, str) and isinstance(other, str)
     ]

@@ -182,9 +182,7 @@ def measure(
                 if parsed.keys() >= set(texts):
                     distance = distances(config["syntax"]["levels"])
                     against.trees += 1
-                    against.distance += distance.between(
-                        *(distance.shape(parsed[text]) for text in texts)
-                    )
+                    against.distance += distance.of_trees(*(parsed[text] for text in texts))
     return sums
 
 

@@ -50,6 +50,10 @@ class TreeDistance:
             return 0
         return self._distance(one, other) if one < other else self._distance(other, one)
 
+    def of_trees(self, one: Tree | str, other: Tree | str) -> int:
+        """Return the edit distance of the tops of two trees."""
+        return self.between(self.shape(one), self.shape(other))
+
     def _compute(self, one: str, other: str) -> int:
         return int(APTED(self._nested(one), self._nested(other)).compute_edit_distance())
 
