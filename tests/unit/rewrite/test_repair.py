@@ -63,6 +63,10 @@ def test_a_doubled_word_must_stand_once():
     assert restoration(before, doubled, "The old man naps.").repaired == 0
     first = (Damage("double", 0, "The", "The The"),)
     assert restoration(before, first, "The the old man sleeps.").repaired == 0
+    # What stood there twice before the damage may stand there twice.
+    before, third = "Nous nous lavons.", (Damage("double", 1, "nous", "nous nous"),)
+    assert restoration(before, third, before) == Outcome(1, 1, 2, 2, True)
+    assert restoration(before, third, "Nous nous nous lavons.").repaired == 0
 
 
 @pytest.mark.slow

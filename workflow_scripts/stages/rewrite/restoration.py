@@ -1,5 +1,6 @@
 """Was a damage repaired, and were the words that nothing was wrong with kept?"""
 
+from itertools import takewhile
 from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
@@ -31,8 +32,8 @@ def restoration(undamaged: str, damages: tuple[Damage, ...], output: str) -> Out
 
     Words are what stands between blanks, with punctuation and case. They are matched along a
     longest common subsequence of both sentences, so that as many as possible count. A damage is
-    repaired if the word that stood there has a match; a doubled word must also stand there once. So
-    a synonym is no repair, and no kept word.
+    repaired if the word that stood there has a match; a doubled word must also stand there no more
+    often in a row than before. So a synonym is no repair, and no kept word.
     """
     parts, written = undamaged.split(" "), output.split(" ")
     matches = {
@@ -45,7 +46,8 @@ def restoration(undamaged: str, damages: tuple[Damage, ...], output: str) -> Out
     repaired = [
         place
         for place, damage in damaged.items()
-        if place in matches and not (damage.kind == "double" and _twice(written, matches[place]))
+        if place in matches
+        and (damage.kind != "double" or _run(written, matches[place]) <= _run(parts, place))
     ]
     return Outcome(
         damages=len(damaged),
@@ -56,10 +58,11 @@ def restoration(undamaged: str, damages: tuple[Damage, ...], output: str) -> Out
     )
 
 
-def _twice(written: list[str], place: int) -> bool:
-    """Return whether a word stands beside itself, whatever its case and punctuation."""
-    around = written[max(0, place - 1) : place] + written[place + 1 : place + 2]
-    return _bare(written[place]) in map(_bare, around)
+def _run(tokens: list[str], place: int) -> int:
+    """Return how often a word stands in a row there, whatever its case and punctuation."""
+    word = _bare(tokens[place])
+    sides = tokens[place + 1 :], tokens[:place][::-1]
+    return 1 + sum(1 for side in sides for _ in takewhile(lambda each: _bare(each) == word, side))
 
 
 def _bare(token: str) -> str:
