@@ -136,12 +136,13 @@ def test_a_file_of_pairs_may_name_systems_and_repeat_pairs(tmp_path):
         ("One.", "r1", "Text.", "a", "0.5", "G"),
         ("One.", "r1", "Text.", "b c", "", "B"),
         ("Two.", "r1", "Text.", "b", "", "B"),
+        ("Two.", "r1", "Text.", "c", "0.25", "B"),
     ]
     file.write_text("\n".join(map("\t".join, rows)) + "\n")
     drawn = of_file(file, None, 1)
     assert drawn.items == [
         Item("r1", "One.", ("a", "b", "c"), forward_nll=0.5),
-        Item("r1", "Two.", ("b",)),
+        Item("r1", "Two.", ("b", "c"), forward_nll=0.25),
     ]
 
 

@@ -88,7 +88,7 @@ def bin_of(score: float) -> int:
 def _found(
     pairs: Iterable[tuple[Reference, Item]],
 ) -> dict[tuple[str, str], tuple[Reference, Item]]:
-    """Return each pair once, with all its systems; what else is known is that of its first."""
+    """Return each pair once, with all its systems; what else is known is what is first said."""
     merged: dict[tuple[str, str], tuple[Reference, Item]] = {}
     for reference, item in pairs:
         key = (item.reference, item.paraphrase)
@@ -97,7 +97,9 @@ def _found(
             continue
         reference, first = merged[key]
         systems = tuple(dict.fromkeys([*first.systems, *item.systems]))
-        known = (first.forward_nll, first.backward_nll, first.paraphrase_score)
+        known = (
+            getattr(item if getattr(first, name) is None else first, name) for name in OPTIONAL[2:]
+        )
         merged[key] = (reference, Item(*key, systems, *known))
     return merged
 
