@@ -104,8 +104,12 @@ def test_a_run_may_be_given_by_its_name(run_folder, tmp_path, monkeypatch):
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "mine").symlink_to(run_folder)
     monkeypatch.chdir(tmp_path)
-    export_rewriter.main(["--run", "mine", "--rewriter", "plain", "--output", "released"])
+    words = ["--run", "mine", "--rewriter", "plain", "--output", "released", "--licence", "mit"]
+    export_rewriter.main(words)
     assert (tmp_path / "released" / "SHA256SUMS").is_file()
+    # The licence that is given is that of all its files.
+    assert "\nlicense: mit\n" in (tmp_path / "released" / "README.md").read_text(encoding="utf-8")
+    assert read_about(tmp_path / "released")["licence"] == "mit"
 
 
 @pytest.mark.slow

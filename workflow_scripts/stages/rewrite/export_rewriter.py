@@ -165,6 +165,7 @@ def export(run_folder: Path, name: str, output: Path, licence: str | None = None
     measured = unit_folder(run_folder, f"{name}{unit_kinds.MEASURES}")
     files = [folder / file for file in verify(folder / _RECORD)["files"]]
     about, measures = read_about(folder) | facts_of_run(run_folder, name), read_measures(measured)
+    about["licence"] = licence or about["licence"]
     examples = list(islice(read_paraphrases(measured), _EXAMPLES))
     repair = None
     if about["noise"] is not None:
@@ -186,7 +187,7 @@ def export(run_folder: Path, name: str, output: Path, licence: str | None = None
         read_metrics(folder / "metrics.json"),
         measures,
         examples,
-        licence or about["licence"],
+        about["licence"],
         repair,
         control,
     )
