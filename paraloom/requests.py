@@ -8,7 +8,7 @@ from typing import Any
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.rewrite.requests import LONGEST, MOST_WORDS
-from workflow_scripts.stages.rewrite.spellings import plain
+from workflow_scripts.stages.rewrite.spellings import at_start, plain
 
 # Answers to a text, and hypotheses of a search for them: more do not fit into memory.
 MOST_COUNTED = 1000
@@ -63,7 +63,7 @@ class Request:
 
 
 def _require_word(name: str, word: Any) -> None:
-    if not isinstance(word, str) or not any(map(str.isalnum, word)):
+    if not isinstance(word, str) or not any(map(str.isalnum, at_start(word)[1])):
         raise ArgumentError(
             f"{name}: {word!r:.40} is no word: it has no letter or digit; take it out"
         )

@@ -29,6 +29,7 @@ def test_a_requests_own_wishes_come_first():
         ({"keep": "tea"}, r"keep must be a list of words, such as \['favor'\]"),
         ({"avoid": ["tea", ""]}, "avoid: '' is no word"),
         ({"avoid": [3]}, "avoid: 3 is no word"),
+        ({"avoid": ["<s>"]}, "avoid: '<s>' is no word"),
         ({"n": 1001}, "n is 1001, and can be 1,000 at most"),
         ({"keep": ["x" * 101]}, "keep has a word of more than 100 letters; shorten it"),
         ({"avoid": ["!" * 5000]}, r"avoid: '!{39} is no word"),
