@@ -22,6 +22,7 @@ from paraloom.rows import READ, STANDARD, Columns, Row, kind_of, opened
 from workflow_scripts.core.cli import CommandParser
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.rewrite.requests import RequestError, clean
+from workflow_scripts.stages.rewrite.spellings import plain
 from workflow_scripts.stages.rewrite.waiting import BATCH, waiting
 
 # Those of nmt.precision, which loads torch.
@@ -276,7 +277,7 @@ def _texts(row: Row, names: Sequence[str]) -> Texts:
         texts = [clean(row.known[name]) for name in names]
     except RequestError as error:
         return [], str(error)
-    return texts, None if all(texts) else "a text is empty"
+    return texts, None if all(plain(text).strip() for text in texts) else "a text is empty"
 
 
 def _valued(

@@ -444,15 +444,16 @@ def test_a_row_that_can_t_be_scored_has_no_value(call, tmp_path, monkeypatch):
     monkeypatch.setattr("paraloom.models", sys.modules["paraloom.models"], raising=False)
     monkeypatch.setattr("workflow_scripts.nmt.scoring.score", values)
     rows = [("A", "bc"), ("\\ud800", "b"), ("", "b"), ("A" * 10, "b"), ("A", "b")]
+    rows.append(("\\u200b", "b"))
     lines = [f'{{"source": "{left}", "target": "{right}"}}\n' for left, right in rows]
     (tmp_path / "a.jsonl").write_text("".join(lines), encoding="utf-8")
     words = ["--model", "any", "--to", "jsonl", "a.jsonl"]
     status, output, messages = call(*words, subcommand="score")
     found = [(row["nll"], row["why"]) for row in map(json.loads, output.splitlines())]
     assert status == 0
-    assert [nll for nll, _ in found] == [2.0, None, None, None, 1.0]
+    assert [nll for nll, _ in found] == [2.0, None, None, None, 1.0, None]
     assert "surrogate" in found[1][1]
-    assert found[2][1] == "a text is empty"
+    assert found[2][1] == found[5][1] == "a text is empty"
     assert "a.jsonl, line 4: a text is too long for the model" in messages
 
 
