@@ -131,7 +131,7 @@ class Rewriter:
         return answered(texts, defaults, answer, size, self._lock)
 
     def _probabilities(self, given: Sequence[tuple[Request, Found]]) -> list[float] | list[None]:
-        both = [(request.text, each.text) for request, found in given for each in found.paraphrases]
+        both = [(found.request.text, each.text) for _, found in given for each in found.paraphrases]
         if self._judge is None or not both:
             return [None] * len(both)
         texts, paraphrases = zip(*both, strict=True)

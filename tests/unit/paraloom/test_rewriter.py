@@ -1,5 +1,7 @@
 """A rewriter of a folder: the small trained model stands for one, Czech in and English out."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import paraloom
@@ -33,6 +35,18 @@ def test_a_reason_does_not_repeat_long_words(rewriter):
     found = rewriter(TEXT, keep=[letter * 60 for letter in "abcd"])
     assert found == [] and found.why.startswith("unmet: no sentence with aaa")
     assert len(found.why) < 300
+
+
+def test_the_judge_reads_the_text_that_the_model_reads(rewriter, monkeypatch):
+    read = []
+
+    def probabilities(pairs):
+        read.extend(pairs.references)
+        return [0.5] * len(pairs)
+
+    monkeypatch.setattr(rewriter, "_judge", SimpleNamespace(probabilities=probabilities))
+    assert rewriter("Muz\u030c  opravuje\tkolo.\n", n=1)[0].text == FOUND
+    assert set(read) == {TEXT}
 
 
 def test_samples_are_drawn_by_the_seed(rewriter):
