@@ -141,7 +141,9 @@ def _frames(path: Path, columns: list[str], references: int) -> "Iterator[pd.Dat
     try:
         with pq.ParquetFile(path) as file:
             if missing := {*_OF_REFERENCE, "paraphrases"} - {*file.schema_arrow.names}:
-                raise InputError(f"{path} is no released corpus: it lacks {', '.join(missing)}")
+                raise InputError(
+                    f"{path} is no released corpus: it lacks {', '.join(sorted(missing))}"
+                )
             kind = file.schema_arrow.field("paraphrases").type
             element = getattr(kind, "value_type", kind)
             known = {field.name for field in element} if pa.types.is_struct(element) else set()
