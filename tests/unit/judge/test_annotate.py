@@ -214,3 +214,5 @@ def test_the_table_of_marks_is_printed_with_the_export(run, tmp_path, monkeypatc
     printed = capsys.readouterr().out
     assert "labels.tsv: 1 rows of 1 annotators" in printed
     assert re.search(r"\(0\.2, 0\.4\] +1 +0 +0 +1 +0 +1 +0", printed)
+    refused(r"--export: \. is a folder", *options, "--export", ".")
+    refused("/a can't be written: ", *options, "--export", "labels.tsv/a")

@@ -31,6 +31,7 @@ from workflow_scripts.apps.web import serving
 from workflow_scripts.apps.web.guard import LOOPBACK
 from workflow_scripts.core.cli import CommandParser, count, run
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.space import is_full
 from workflow_scripts.plan.run.run_folders import read_config, run_folder
 
 # Below the working directory: the databases of its runs.
@@ -122,9 +123,20 @@ def _material(arguments: argparse.Namespace) -> Material:
 
 
 def write_export(store: Store, path: Path) -> None:
-    """Write what people said so far, and tell how much."""
+    """Write what people said so far, and tell how much.
+
+    Raises:
+        InputError: there is no answer yet, or the file can't be written.
+    """
     mode, judged = store.settings()["mode"], store.judged()
-    rows = export(path, mode, judged)
+    if path.is_dir():
+        raise InputError(f"--export: {path} is a folder; name a file")
+    try:
+        rows = export(path, mode, judged)
+    except OSError as error:
+        if is_full(error):
+            raise
+        raise InputError(f"--export: {path} can't be written: {error.strerror}") from error
     people = len({judgement.annotator for judgement in judged})
     print(f"{path}: {rows:,} rows of {people:,} annotators")
     if mode == "strength":
