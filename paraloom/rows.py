@@ -16,14 +16,16 @@ from typing import Any, NamedTuple
 
 from paraloom.requests import ArgumentError
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.lines import decoded_lines, read_lines
+from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.stages.rewrite.request_lines import (
     BETWEEN,
     FORMS,
+    STANDARD_INPUT,
     SUFFIXES,
     form_of,
     json_value,
+    standard_input,
 )
 
 PARQUET = "parquet"
@@ -97,12 +99,12 @@ def opened(path: Path, form: str | None, columns: Columns, reserved: Collection[
             has its file and line.
         ArgumentError: a form must be given.
     """
-    name = "standard input" if path == STANDARD else str(path)
+    name = STANDARD_INPUT if path == STANDARD else str(path)
     kind = form or kind_of(path)
     if kind == PARQUET:
         header, found = _of_parquet(path)
     else:
-        lines = _standard_input(name) if path == STANDARD else read_lines(path)
+        lines = standard_input() if path == STANDARD else read_lines(path)
         if form is None and path.suffix.lower() not in SUFFIXES:
             lines = _plain(name, lines, columns)
         header, found = _READERS[kind](name, lines, columns)
@@ -113,15 +115,6 @@ def opened(path: Path, form: str | None, columns: Columns, reserved: Collection[
 
 
 Found = Iterator[tuple[str, dict[str, Any]]]
-
-
-def _standard_input(name: str) -> Iterator[str]:
-    # Not /dev/stdin, which begins anew; not sys.stdin, whose lock the reader would hold at the end.
-    try:
-        with open(0, "rb", closefd=False) as stream:
-            yield from decoded_lines(stream, name)
-    except OSError as error:
-        raise InputError(f"{name} can't be read: {error.strerror}") from error
 
 
 def _plain(name: str, lines: Iterator[str], columns: Columns) -> Iterator[str]:

@@ -16,7 +16,12 @@ from workflow_scripts.core.cli import CommandParser, count, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.stages.rewrite.opening import add_options, open_rewriter
-from workflow_scripts.stages.rewrite.request_lines import FORMS, form_of, requests_of
+from workflow_scripts.stages.rewrite.request_lines import (
+    FORMS,
+    form_of,
+    requests_of,
+    standard_input,
+)
 from workflow_scripts.stages.rewrite.requests import Answer, Request, RequestError, request_of
 from workflow_scripts.stages.rewrite.rewriter import Plan, Rewriter
 from workflow_scripts.stages.rewrite.waiting import waiting
@@ -87,10 +92,11 @@ def main(argv: list[str] | None = None) -> None:
         raise InputError("--threads must be above zero")
     torch.set_num_threads(arguments.threads)
     form = arguments.form or form_of(arguments.input.name)
-    path = Path("/dev/stdin") if str(arguments.input) == "-" else arguments.input
+    path = arguments.input
+    lines = standard_input() if str(path) == "-" else read_lines(path)
     rewriter = open_rewriter(arguments)
     none = total = 0
-    for number, answer in answered(rewriter, requests_of(read_lines(path), form, defaults)):
+    for number, answer in answered(rewriter, requests_of(lines, form, defaults)):
         total += 1
         if answer.unknown:
             print(f"line {number}: can't read {' '.join(answer.unknown)}", file=sys.stderr)

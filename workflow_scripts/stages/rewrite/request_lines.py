@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import Any
 
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.json_text import KeyTwiceError, parse_json
+from workflow_scripts.core.files.lines import decoded_lines
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.stages.rewrite.requests import SCHEMA, Request, RequestError, request_of
 
@@ -20,6 +22,8 @@ _OTHERS = {
     ".csv": "tables have tabs between their columns (.tsv)",
 }
 BETWEEN = "|"
+# What messages call it.
+STANDARD_INPUT = "standard input"
 _MOST_DIGITS = 20
 _TRUE_FALSE = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
@@ -37,6 +41,20 @@ def form_of(name: str) -> str:
             "it is one, or text (.txt)"
         )
     return SUFFIXES.get(suffix, "text")
+
+
+def standard_input() -> Iterator[str]:
+    """Yield the lines of the standard input, from where it stands.
+
+    Raises:
+        InputError: it can't be read, or a line is not UTF-8.
+    """
+    # Not /dev/stdin, which begins anew; not sys.stdin, whose lock the reader would hold at the end.
+    try:
+        with open(0, "rb", closefd=False) as stream:
+            yield from decoded_lines(stream, STANDARD_INPUT)
+    except OSError as error:
+        raise InputError(f"{STANDARD_INPUT} can't be read: {error.strerror}") from error
 
 
 def requests_of(

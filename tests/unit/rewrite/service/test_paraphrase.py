@@ -80,6 +80,21 @@ def test_a_table_says_the_wishes_of_each_line(call):
     assert json.loads(out)["used"] == ["woman"]
 
 
+def test_the_standard_input_is_read_from_where_it_stands(folder, tmp_path, capsys):
+    (tmp_path / "in.txt").write_text(f"Read.\n{SENTENCES}", encoding="utf-8")
+    kept = os.dup(0)
+    try:
+        with (tmp_path / "in.txt").open("rb") as stream:
+            os.dup2(stream.fileno(), 0)
+        os.read(0, len("Read.\n"))
+        paraphrase.main(["--model", str(folder), "--language", "en", "--no-meaning"])
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
+    lines = map(json.loads, capsys.readouterr().out.splitlines())
+    assert [line["text"] for line in lines] == SENTENCES.splitlines()
+
+
 def test_an_error_names_the_line_after_the_answers_before_it(call, capsys):
     with pytest.raises(RequestError, match="line 2: unknown key 'tex'"):
         call('{"text": "Muž opravuje kolo."}\n{"tex": "a"}\n', name="in.jsonl")
