@@ -193,6 +193,7 @@ def test_faults_are_named(run):
     refused("name the paraphrase score with --column", "--run", "mine", "--mode", "strength")
     refused("lets others in: name each annotator", "--run", "mine", "--host", "0.0.0.0")
     refused(r"pairs\.tsv can't be read", "--pairs", "pairs.tsv")
+    refused("--best chooses pairs of a run", "--pairs", "pairs.tsv", "--best", "1")
     refused("no page at 127.0.0.1, port 99999", "--run", "mine", "--port", "99999")
 
 

@@ -36,6 +36,8 @@ from workflow_scripts.plan.run.run_folders import read_config, run_folder
 
 # Below the working directory: the databases of its runs.
 FOLDER = Path("ratings")
+# Options that say which pairs of a run are rated.
+OF_RUNS = ("references", "systems", "corpora", "best", "column")
 # People who shall judge each paraphrase: ParaBank's (5.3), and one who labels alone.
 JUDGMENTS: dict[Mode, int] = {"similarity": 3, "labels": 1, "strength": 1}
 # ParaBank's published ratings have a control on a little more than a quarter of the pages.
@@ -234,6 +236,11 @@ def main(argv: list[str] | None = None) -> None:
         write_export(store, arguments.export)
         store.close()
         return
+    for name in () if arguments.run else OF_RUNS:
+        if getattr(arguments, name) != parser.get_default(name):
+            raise InputError(
+                f"--{name} chooses pairs of a run; leave it out, or name one with --run"
+            )
     if arguments.mode == "strength" and arguments.run and not arguments.column:
         raise InputError("--mode strength with --run: name the paraphrase score with --column")
     serve(open_campaign(arguments, path), arguments)
