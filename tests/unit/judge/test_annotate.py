@@ -18,6 +18,7 @@ import pytest
 from tests.processes import none_left
 from tests.unit.judge.annotation import write_pairs, write_run
 from tests.unit.judge.test_server import Browser
+from workflow_scripts.apps.annotate import __main__ as command
 from workflow_scripts.apps.annotate.__main__ import main
 from workflow_scripts.apps.annotate.store import Store
 from workflow_scripts.core.errors import InputError
@@ -168,8 +169,6 @@ def refused(message, *options):
 
 @pytest.mark.slow
 def test_another_campaign_needs_another_file(run, monkeypatch):
-    from workflow_scripts.apps.annotate import __main__ as command
-
     monkeypatch.setattr(command, "serve", lambda store, arguments: store.close())
     main(["--run", "mine"])
     main(["--run", str(run), "--judgments", "5"])  # this may change
@@ -186,6 +185,18 @@ def test_another_campaign_needs_another_file(run, monkeypatch):
     assert Path("ratings/mine-similarity.sqlite").exists()
 
 
+def test_a_campaign_whose_making_was_cut_off_is_made_again(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "serve", lambda store, arguments: store.close())
+    write_pairs(tmp_path / "pairs.tsv")
+    with closing(sqlite3.connect("cut.sqlite")) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+    assert Path("cut.sqlite").stat().st_size
+    main(["--pairs", "pairs.tsv", "--database", "cut.sqlite"])
+    assert Store(Path("cut.sqlite")).settings()["mode"] == "similarity"
+    Path("text.sqlite").write_text("No database. " * 100)
+    refused("is no database of ratings", "--pairs", "pairs.tsv", "--database", "text.sqlite")
+
+
 def test_faults_are_named(run):
     refused("name the pairs with --run or --pairs", "--mode", "labels")
     refused("no run there", "--run", "yours")
@@ -198,7 +209,6 @@ def test_faults_are_named(run):
 
 
 def test_the_table_of_marks_is_printed_with_the_export(run, tmp_path, monkeypatch, capsys):
-    from workflow_scripts.apps.annotate import __main__ as command
     from workflow_scripts.apps.annotate.modes import Answer
 
     def answer_one(store, arguments):

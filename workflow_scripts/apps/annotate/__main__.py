@@ -26,7 +26,7 @@ from workflow_scripts.apps.annotate.items import (
 )
 from workflow_scripts.apps.annotate.modes import MODES, Mode
 from workflow_scripts.apps.annotate.server import Campaign, application
-from workflow_scripts.apps.annotate.store import Store, create
+from workflow_scripts.apps.annotate.store import Store, begun, create
 from workflow_scripts.apps.web import serving
 from workflow_scripts.apps.web.guard import LOOPBACK
 from workflow_scripts.core.cli import CommandParser, count, run
@@ -68,7 +68,7 @@ def open_campaign(arguments: argparse.Namespace, path: Path) -> Store:
     if not (arguments.run or arguments.pairs):
         return Store(path)
     settings = _settings(arguments)
-    if not path.exists() or not path.stat().st_size:
+    if not begun(path):
         create(path, settings, _material(arguments))
     store = Store(path)
     stored = store.settings()

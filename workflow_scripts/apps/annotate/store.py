@@ -11,7 +11,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass, fields
 from fractions import Fraction
 from pathlib import Path
@@ -405,6 +405,16 @@ class Store:
             )
             judgments.append(Judged(annotator, reference, item, Answer(*row[8:])))
         return judgments
+
+
+def begun(path: Path) -> bool:
+    """Return whether a file holds anything; a `create` that was cut off leaves no table."""
+    if not path.exists() or not path.stat().st_size:
+        return False
+    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(path)) as database:
+        (tables,) = database.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        return bool(tables)
+    return True  # whatever it is, it is no database
 
 
 def create(path: Path, settings: Mapping[str, Any], material: Material) -> None:
