@@ -4,6 +4,7 @@ import http.client
 import os
 import re
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -160,6 +161,14 @@ def test_named_annotators_get_links(run, tmp_path):
     assert "Ana" in browser.page and browser.texts
     assert "Open the link" in Browser(served.port).get()
     assert served.end() == 0
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_links_to_all_addresses_have_the_name_of_the_machine(run, monkeypatch, capsys, host):
+    monkeypatch.setattr(command.serving, "listen", lambda host, port: socket.create_server(("", 0)))
+    monkeypatch.setattr(command.serving, "serve", lambda app, listening: listening.close())
+    main(["--run", "mine", "--host", host, "--annotator", "Ana"])
+    assert f"Ana\thttp://{socket.gethostname()}:" in capsys.readouterr().out
 
 
 def refused(message, *options):

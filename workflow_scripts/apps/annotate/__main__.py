@@ -171,7 +171,7 @@ def serve(store: Store, arguments: argparse.Namespace) -> None:
         by_name=not arguments.annotator,
     )
     listening = serving.listen(arguments.host, arguments.port)
-    host = socket.gethostname() if arguments.host == "0.0.0.0" else arguments.host
+    host = socket.gethostname() if arguments.host in ("0.0.0.0", "::") else arguments.host
     page = serving.address(host, listening)
     if campaign.by_name:
         print(page)
