@@ -183,7 +183,8 @@ def test_differences_show_what_is_absent():
 
 
 @pytest.mark.parametrize(
-    ("size", "text"), [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (2.5e12, "2.5 TB")]
+    ("size", "text"),
+    [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (999_700, "1 MB"), (2.5e12, "2.5 TB")],
 )
 def test_size_text(size, text):
     assert size_text(size) == text

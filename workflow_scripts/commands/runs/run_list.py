@@ -63,7 +63,7 @@ def run_line(run: Path) -> RunLine:
 def size_text(size: float) -> str:
     """Return e.g. `1.5 GB`."""
     for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:
+        if size < 999.5:  # else three digits would be 1e+03
             return f"{size:.3g} {unit}"
         size /= 1000
     return f"{size:,.3g} TB"
