@@ -169,13 +169,3 @@ def words(argv: list[str] | None = None) -> list[str]:
             raise InputError(f"{word}: the file holds no JSON list of words")
         expanded += more
     return expanded
-
-
-def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--inputs`: the user's files that the command reads, with their hashes."""
-    parser.add_argument(
-        "--inputs",
-        type=json_argument,
-        default={},
-        help="SHA-256 by path (JSON); a file of other content is refused",
-    )
