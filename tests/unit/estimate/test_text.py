@@ -31,7 +31,10 @@ def test_lines_are_counted_simulated_or_given(config):
         "test": 30,
     }
     config = micro.merged(config, {"train": {"dev": "testbed_dev"}})
-    assert text_speed.count_lines(run_layout(config), {})["testbed_dev"] == 300
+    layout = run_layout(config)
+    assert text_speed.count_lines(layout, {})["testbed_dev"] == 300
+    with pytest.raises(InputError, match="--lines trian: no corpus of this run; did you mean"):
+        text_speed.count_lines(layout, {"trian": 1000})
 
 
 def test_what_is_not_downloaded_must_be_given(config):

@@ -19,6 +19,7 @@ from workflow_scripts.core.files.manifest import shard_paths
 from workflow_scripts.core.files.parquet import count_rows, read_rows
 from workflow_scripts.core.files.rows import ScoredCandidate, ScoredRow, SegmentRow, Side
 from workflow_scripts.core.files.seal import canonical
+from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.written_sources import TEXT, is_text
 from workflow_scripts.plan.layout import Layout
@@ -83,10 +84,17 @@ def count_lines(layout: Layout, known: dict[str, int]) -> dict[str, int]:
     """Return the lines of every corpus: as given, as simulated, or counted.
 
     Raises:
-        InputError: a corpus is not here and its lines are not given.
+        InputError: a corpus is not here and its lines are not given, or lines are given of one that
+            the run does not have.
     """
-    counts = {}
-    for name in selection.corpora(layout.config):
+    counts: dict[str, int] = {}
+    names = selection.corpora(layout.config)
+    for name in known:
+        if name not in names:
+            raise InputError(
+                f"--lines {name}: no corpus of this run{suggestion(name, names, 'corpora')}"
+            )
+    for name in names:
         testbed = layout.config["corpora"][name].get("testbed")
         if name in known:
             counts[name] = known[name]
