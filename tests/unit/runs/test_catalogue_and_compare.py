@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,8 @@ from tests.configs import run_on_testbed
 from tests.e2e.micro import merged
 from workflow_scripts.commands.runs.__main__ import main
 from workflow_scripts.commands.runs.compare import differences, flat
-from workflow_scripts.commands.runs.run_list import run_line, size_text
+from workflow_scripts.commands.runs.garbage import last_change
+from workflow_scripts.commands.runs.run_list import run_line, size_of, size_text
 from workflow_scripts.commands.status import __main__ as status
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
@@ -199,3 +201,20 @@ def test_differences_show_what_is_absent():
 )
 def test_size_text(size, text):
     assert size_text(size) == text
+
+
+def test_a_file_that_goes_meanwhile_has_no_size(tmp_path, monkeypatch):
+    """The temporary file of a job that is at work."""
+    for name in ("kept", ".gone.tmp"):
+        (tmp_path / name).write_bytes(b"12345")
+    for name in ("stat", "lstat"):
+        known = getattr(os, name)
+
+        def look(path, *arguments, known=known, **options):
+            if str(path).endswith(".tmp"):
+                raise FileNotFoundError(path)
+            return known(path, *arguments, **options)
+
+        monkeypatch.setattr(os, name, look)
+    assert size_of(tmp_path) == 5
+    assert last_change(tmp_path) > 0

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workflow_scripts.commands.runs.run_list import run_folders, size_of
+from workflow_scripts.commands.runs.run_list import found_below, run_folders, size_of
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.run.results_lock import COLLECTION, ResultsLock
 from workflow_scripts.plan.run.run_folders import MOUNTED, USERS, read_config, root_of
@@ -160,7 +160,7 @@ def needed_by(run: Path) -> set[Path]:
 
 def last_change(folder: Path) -> float:
     """Return the time of the newest change below a folder, in seconds since 1970."""
-    return max(path.lstat().st_mtime for path in (folder, *folder.rglob("*")))
+    return max((status.st_mtime for status in found_below(folder)), default=time.time())
 
 
 def belongings(results: Path, folder: Path) -> list[Path]:
