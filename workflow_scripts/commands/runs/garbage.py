@@ -154,7 +154,7 @@ def needed_by(run: Path) -> set[Path]:
     # The names of links say the same. In a moved run folder links may lead to wrong places.
     linked |= {(results / Path(*e.name.split(".")) / e.readlink().name).resolve() for e in links}
     starts = (root, root / config["data"])
-    named = {(start / text).resolve() for text in _texts(config) if "/" in text for start in starts}
+    named = {(start / text).resolve() for text in _texts(config) for start in starts}
     return linked | named
 
 
