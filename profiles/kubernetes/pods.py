@@ -106,10 +106,20 @@ def status(job: str) -> str:
 
 
 def cancel(jobs: list[str]) -> None:
-    """Delete jobs with their pods; those that are gone already do not matter."""
+    """Delete jobs with their pods; those that are gone already do not matter.
+
+    Raises:
+        subprocess.CalledProcessError: the cluster refused to delete one; it was asked for all.
+    """
+    refused = None
     for job in jobs:
         namespace, _, name = job.partition("/")
-        _kubectl(namespace, "delete", "job", name, "--ignore-not-found", "--wait=false")
+        try:
+            _kubectl(namespace, "delete", "job", name, "--ignore-not-found", "--wait=false")
+        except subprocess.CalledProcessError as error:
+            refused = error
+    if refused:
+        raise refused
 
 
 def _kubectl(namespace: str, *arguments: str, given: str | None = None) -> str:

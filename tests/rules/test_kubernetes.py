@@ -139,9 +139,12 @@ def test_refused_job_is_an_error(pods, kubectl, tmp_path):
         pods.submit(script)
 
 
-def test_cancel_deletes_each_job_in_its_namespace(pods, kubectl, tmp_path):
-    kubectl(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n')
-    pods.cancel(["a/1", "b/2"])
+def test_cancel_deletes_each_job_in_its_namespace_whatever_happens_to_others(
+    pods, kubectl, tmp_path
+):
+    kubectl(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\ntest $1 != --namespace=a\n')
+    with pytest.raises(subprocess.CalledProcessError):
+        pods.cancel(["a/1", "b/2"])
     assert (tmp_path / "calls").read_text().splitlines() == [
         "--namespace=a delete job 1 --ignore-not-found --wait=false",
         "--namespace=b delete job 2 --ignore-not-found --wait=false",

@@ -29,12 +29,12 @@ class CommandParser(argparse.ArgumentParser):
         """Make a parser as argparse does."""
         super().__init__(*names, **settings)
         for action in (None, "store"):
-            self.register("action", action, _StoreOnce)
-        self.register("type", Path, _path)
+            self.register("action", action, StoreOnce)
+        self.register("type", Path, path_argument)
         self.register("type", float, finite)
 
 
-class _StoreOnce(argparse.Action):
+class StoreOnce(argparse.Action):
     """Stores a value, unless another one of its option stands before it."""
 
     _option: str | None = None
@@ -56,7 +56,12 @@ class _StoreOnce(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def _path(text: str) -> Path:
+def path_argument(text: str) -> Path:
+    """Return the path of an argument.
+
+    Raises:
+        ArgumentTypeError: it is empty.
+    """
     if not text:
         raise argparse.ArgumentTypeError("an empty path; is a variable of the shell not set?")
     return Path(text)
@@ -164,13 +169,3 @@ def words(argv: list[str] | None = None) -> list[str]:
             raise InputError(f"{word}: the file holds no JSON list of words")
         expanded += more
     return expanded
-
-
-def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--inputs`: the user's files that the command reads, with their hashes."""
-    parser.add_argument(
-        "--inputs",
-        type=json_argument,
-        default={},
-        help="SHA-256 by path (JSON); a file of other content is refused",
-    )

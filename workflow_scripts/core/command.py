@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol, Union, get_args, get_origin, get_type_hints
 
-from workflow_scripts.core.cli import CommandParser, json_argument, words
+from workflow_scripts.core.cli import CommandParser, StoreOnce, json_argument, path_argument, words
 
 _WORDS = (Path, str, int, float)
 
@@ -86,7 +86,7 @@ def _json_object(text: str) -> dict[str, Any]:
     return value
 
 
-class _Named(argparse.Action):
+class _Named(StoreOnce):
     """Collects NAME=PATH, several of them, as a dict."""
 
     def __call__(
@@ -104,5 +104,8 @@ class _Named(argparse.Action):
                 parser.error(f"argument {option_string}: {value!r} is no NAME=PATH")
             if name in named:
                 parser.error(f"argument {option_string}: {name} stands there twice")
-            named[name] = Path(path)
-        setattr(namespace, self.dest, named)
+            try:
+                named[name] = path_argument(path)
+            except argparse.ArgumentTypeError as error:
+                parser.error(f"argument {option_string}: {name}: {error}")
+        super().__call__(parser, namespace, named, option_string)

@@ -13,7 +13,6 @@ Config = dict[str, Any]
 Check = Callable[[Config], Iterable[str]]
 FILTER_ROLES = ("filter_forward", "filter_backward")
 MAIN_ROLES = ("forward", "backward")
-ROLES = (*MAIN_ROLES, *FILTER_ROLES)
 
 
 def unknown_names(key: str, names: Iterable[str], catalogue: str, config: Config) -> Iterator[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.paths import with_names
 from workflow_scripts.core.files.seal import read_sealed
 from workflow_scripts.plan.layout import Layout, unit_name
 from workflow_scripts.plan.selection import Unit
@@ -230,7 +231,8 @@ def trained_anew(layout: Layout) -> Iterator[str]:
             others = sorted(
                 name.rpartition("/")[0] for name in own - manifest.get("upstream", {}).keys()
             )
-            settings = [] if manifest.get("config") == layout.settings(unit) else ["its settings"]
+            same = manifest.get("config") == with_names(layout.settings(unit))
+            settings = [] if same else ["its settings"]
             yield (
                 f"{unit_name(*unit)} is not trained yet as this run wants it; {path.parent} "
                 f"differs in {', '.join([*settings, *others]) or 'the version of its stage'}"

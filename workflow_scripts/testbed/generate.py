@@ -151,6 +151,9 @@ def main(argv: list[str] | None = None) -> None:
         for attribute, name in attributes.items()
         if getattr(arguments, name)
     }
+    places = [path.resolve() for path in paths.values()]
+    if twice := [path for path in places if places.count(path) > 1]:
+        raise InputError(f"{twice[0]} is the file of two outputs; name a file of its own for each")
     total = arguments.count * arguments.realisations
     write(progress(bitext, total, "pairs"), paths)
 

@@ -47,7 +47,7 @@ def test_options_are_the_parameters_with_their_types_and_defaults():
 
 
 def test_options_that_may_be_left_out():
-    more = ["--some-pairs", "1", "2", "--units", "a=x/y=z", "b=", "--language", "de"]
+    more = ["--some-pairs", "1", "2", "--units", "a=x/y=z", "b=.", "--language", "de"]
     main([*NEEDED, *more, "--share", ".25", "--device", "cpu", "--quick"])
     assert TOLD["some_pairs"] == [Path("1"), Path("2")]
     assert TOLD["units"] == {"a": Path("x/y=z"), "b": Path()}
@@ -72,6 +72,8 @@ def test_long_values_come_in_files(tmp_path):
         ([*NEEDED, "--shards", "two"], "--shards: invalid int value: 'two'"),
         ([*NEEDED, "--device", "tpu"], "invalid choice: 'tpu'"),
         ([*NEEDED, "--units", "a"], "'a' is no NAME=PATH"),
+        ([*NEEDED, "--units", "a="], "--units: a: an empty path"),
+        ([*NEEDED, "--units", "a=x", "--units", "b=y"], "--units: it stands there twice"),
         ([*NEEDED, "--config", "{"], "--config: invalid"),
         ([*NEEDED[2:], "--config", '{"a": 1, "a": 2}'], "JSON: key 'a' stands there twice"),
         ([*NEEDED, "--config", "[1]"], "--config: invalid JSON: it must be an object"),

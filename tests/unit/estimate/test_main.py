@@ -73,8 +73,9 @@ def test_corpora_with_given_lines_need_not_be_here(capsys, tmp_path):
 
 
 def test_lines_are_given_by_corpus():
-    with pytest.raises(InputError, match="--lines testbed: give CORPUS=N"):
-        estimate.main(["--configfile", TESTBED, "--lines", "testbed"])
+    for given in ("testbed", "testbed=²"):
+        with pytest.raises(InputError, match=f"--lines {given}: give CORPUS=N"):
+            estimate.main(["--configfile", TESTBED, "--lines", given])
     with pytest.raises(InputError, match="--lines: testbed stands there twice"):
         estimate.main(["--configfile", TESTBED, "--lines", "testbed=1", "testbed=2"])
 

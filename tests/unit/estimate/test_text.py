@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from tests.configs import run_on_testbed
@@ -31,7 +33,10 @@ def test_lines_are_counted_simulated_or_given(config):
         "test": 30,
     }
     config = micro.merged(config, {"train": {"dev": "testbed_dev"}})
-    assert text_speed.count_lines(run_layout(config), {})["testbed_dev"] == 300
+    layout = run_layout(config)
+    assert text_speed.count_lines(layout, {})["testbed_dev"] == 300
+    with pytest.raises(InputError, match="--lines trian: no corpus of this run; did you mean"):
+        text_speed.count_lines(layout, {"trian": 1000})
 
 
 def test_what_is_not_downloaded_must_be_given(config):
@@ -55,6 +60,31 @@ def test_sample_goes_through_the_real_stages(config):
     # Some 20 characters in pieces of one to five.
     assert 5 < speed.pieces["source"] < 40
     assert 20 < speed.characters < 80
+
+
+FEW = {
+    "few.cs": "Pes spí doma .\nKočka je velmi malá .\nMuž čte dlouhou knihu .\n",
+    "few.en": "The dog sleeps at home .\nThe cat is very small .\nA man reads a long book .\n",
+    "dev.cs": "Ahoj .\n",
+    "dev.en": "Hello there .\n",
+}
+
+
+def test_of_few_pairs_a_shard_that_has_some_is_cut(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in FEW.items():
+        Path(name).write_text(text, encoding="utf-8")
+    config = run_on_testbed() | {"data": "."}
+    blocks = {name: {"source": f"{name}.cs", "reference": f"{name}.en"} for name in ("few", "dev")}
+    config["corpora"] |= blocks
+    config["run"] |= {"corpora": ["few"], "training_sets": [], "embeddings": []}
+    config["train"] |= {"corpora": None, "dev": "dev", "test": None}
+    config["generate"]["limit"] = None
+    for column in config["columns"].values():
+        if "language_model" in column:
+            column["language_model"]["corpora"] = None
+    speed = text_speed.measure(run_layout(config))
+    assert min(speed.segmented, speed.segment_bytes, speed.pieces["source"]) > 0
 
 
 def test_with_text_models_of_finished_models_nothing_is_trained_or_cut(config, tmp_path):
@@ -85,6 +115,9 @@ def test_text_alone_is_measured_with_a_stand_in_for_its_sources(config, tmp_path
     assert text_speed.count_lines(layout, {}) == {"mine": 24}
     speed = text_speed.measure(layout, own)
     assert speed.pieces["source"] == pytest.approx(speed.pieces["reference"], rel=0.1)
+    Path(config["data"], "held_out.en").write_text("1\n2\n", encoding="utf-8")
+    with pytest.raises(InputError, match="clean: it leaves none of the first 2 pairs"):
+        text_speed.measure(run_layout(config), own)
 
 
 def test_segmenter_is_made_smaller_where_the_sample_is(config):

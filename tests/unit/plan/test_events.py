@@ -1,5 +1,6 @@
 import logging
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -110,6 +111,8 @@ def test_lines_that_are_damaged_are_left_out(tmp_path, handler):
         whole.replace(b'"a.json"', b"{}"),
         whole.replace(b'["a.json"]', b"8"),
         whole.replace(b'"time": ', b'"time": "x", "y": '),
+        *(whole.replace(b'"time": ', b'"time": %s' % digits) for digits in (b"9" * 9, b"9" * 400)),
+        re.sub(rb'"time": [^,]+', b'"time": NaN', whole),
     ]
     path.write_bytes(b"\n".join([*rubbish, b"", whole]))
     assert list(read_events(path)) == good

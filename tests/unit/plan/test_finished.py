@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.paths import Located
 from workflow_scripts.core.files.seal import sealed
 from workflow_scripts.plan.finished import Finished, other_content, read_manifest, trained_anew
 
@@ -54,7 +55,7 @@ class Flow:
         return f"results/{stage}/v1-0123456789ab"
 
     def settings(self, unit):
-        return {"seed": 2}
+        return {"seed": 2, "vectors": Located("data/vectors.txt", "data")}
 
     def records(self, stage, instance=None):
         return ["model"] if stage == "model" else ["0000", "0001"]
@@ -89,7 +90,8 @@ def make_manifest(unit):
         ).hexdigest()
         for name, _ in flow.upstream(unit)
     }
-    write(folder(unit) / "manifest.json", {"parts": parts, "upstream": read, "config": {"seed": 1}})
+    config = {"seed": 1, "vectors": "vectors.txt"}
+    write(folder(unit) / "manifest.json", {"parts": parts, "upstream": read, "config": config})
 
 
 def make(unit, content="as ever"):
@@ -248,6 +250,9 @@ def test_a_model_that_is_trained_once_more_is_told_with_what_changed(monkeypatch
     monkeypatch.setattr(Flow, "folder", lambda self, stage, _=None: f"results/{stage}/v1-new")
     text = "model is not trained yet as this run wants it; results/model/v1-0123456789ab differs in"
     assert list(trained_anew(flow)) == [f"{text} its settings, words"]
+    settings = {**flow.settings(MODEL), "seed": 1}
+    monkeypatch.setattr(Flow, "settings", lambda *_: settings)
+    assert list(trained_anew(flow)) == [f"{text} words"]
     (folder(MODEL)).mkdir()
     assert list(trained_anew(flow)) == []
 

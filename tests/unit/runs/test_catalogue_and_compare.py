@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,11 @@ from tests.configs import run_on_testbed
 from tests.e2e.micro import merged
 from workflow_scripts.commands.runs.__main__ import main
 from workflow_scripts.commands.runs.compare import differences, flat
-from workflow_scripts.commands.runs.run_list import run_line, size_text
+from workflow_scripts.commands.runs.garbage import last_change
+from workflow_scripts.commands.runs.run_list import run_line, size_of, size_text
 from workflow_scripts.commands.status import __main__ as status
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.seal import sealed
 from workflow_scripts.plan.run.run_folders import link_run
 from workflow_scripts.stages.catalogue import run_layout
@@ -27,6 +30,13 @@ def write(layout, unit, name, content):
     path = Path(layout.folder(*unit)) / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def write_measures(layout, groups):
+    unit = ("evaluate", "parabank2")
+    write(layout, unit, "measures.json", {"groups": groups})
+    folder = Path(layout.folder(*unit))
+    write_record(folder / "evaluation.json", 0, 0, {}, files=[folder / "measures.json"])
 
 
 def finish(layout):
@@ -96,7 +106,7 @@ def test_compare_tells_configuration_counts_and_measures(two, capsys, monkeypatc
         unit = ("select", "parabank2")
         write(layout, unit, "manifest.json", counts | {"rows_out": kept})
         group = {"ranks": [rank(1, bleu)], "testbed": {"ranks": [{"rank": 1, "share": 90.0}]}}
-        write(layout, ("evaluate", "parabank2"), "measures.json", {"groups": {"seen": group}})
+        write_measures(layout, {"seen": group})
     monkeypatch.setenv("COLUMNS", "200")
     main(["compare", "first", "runs/second"])
     text = capsys.readouterr().out
@@ -118,7 +128,7 @@ def test_compare_knows_groups_without_paraphrases_and_fits_the_terminal(two, cap
     assert empty["references"] == 0
     for layout, bleu in zip(two, (70.0, 72.5), strict=True):
         groups = {"all": {"ranks": [rank(1, bleu)], "testbed": None}, "held_out": empty}
-        write(layout, ("evaluate", "parabank2"), "measures.json", {"groups": groups})
+        write_measures(layout, groups)
     main(["compare", "first", "second"])
     text = capsys.readouterr().out
     measures = text.partition("\nmeasures\n")[2]
@@ -126,10 +136,13 @@ def test_compare_knows_groups_without_paraphrases_and_fits_the_terminal(two, cap
     assert ".held_out." not in measures  # the same in both: none
     assert max(map(len, text.splitlines()[:-1])) <= 80
     groups["held_out"] = {"ranks": [rank(1, 60.0)], "testbed": None}
-    write(two[1], ("evaluate", "parabank2"), "measures.json", {"groups": groups})
+    write_measures(two[1], groups)
     main(["compare", "first", "second"])
     measures = "".join(capsys.readouterr().out.partition("\nmeasures\n")[2].split())
     assert "held_out.rank1.1-BLEU60.00" in measures
+    write(two[1], ("evaluate", "parabank2"), "measures.json", {"groups": {}})
+    with pytest.raises(InputError, match=r"second/evaluate.parabank2/measures.json differs from"):
+        main(["compare", "first", "second"])
 
 
 @pytest.mark.slow
@@ -183,7 +196,25 @@ def test_differences_show_what_is_absent():
 
 
 @pytest.mark.parametrize(
-    ("size", "text"), [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (2.5e12, "2.5 TB")]
+    ("size", "text"),
+    [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (999_700, "1 MB"), (2.5e12, "2.5 TB")],
 )
 def test_size_text(size, text):
     assert size_text(size) == text
+
+
+def test_a_file_that_goes_meanwhile_has_no_size(tmp_path, monkeypatch):
+    """The temporary file of a job that is at work."""
+    for name in ("kept", ".gone.tmp"):
+        (tmp_path / name).write_bytes(b"12345")
+    for name in ("stat", "lstat"):
+        known = getattr(os, name)
+
+        def look(path, *arguments, known=known, **options):
+            if str(path).endswith(".tmp"):
+                raise FileNotFoundError(path)
+            return known(path, *arguments, **options)
+
+        monkeypatch.setattr(os, name, look)
+    assert size_of(tmp_path) == 5
+    assert last_change(tmp_path) > 0

@@ -98,11 +98,14 @@ def test_another_run_keeps_its_own(workplace):
 
 
 @pytest.mark.slow
-def test_path_that_a_configuration_names_stays(workplace):
+@pytest.mark.parametrize("data", [".", "results/train/forward"])
+def test_path_that_a_configuration_names_stays(workplace, data):
     first = run_layout(workplace.config)
     model = first.folder("train", "forward")
     config = workplace.changed("subword", "coverage", 0.999)
-    config["models"]["mine"] = {"folder": model, "source_model": "s", "reference_model": "r"}
+    named = os.path.relpath(model, data)  # one name alone where the data are above the folder
+    config["models"]["mine"] = {"folder": named, "source_model": "s", "reference_model": "r"}
+    config["data"] = data
     workplace.start(config)
     found = workplace.garbage()
     assert model.removeprefix("results/") not in found

@@ -6,6 +6,8 @@ import pytest
 
 from tests.e2e.faults.damage import FLIPPED, damage
 from workflow_scripts.commands.status import __main__ as status
+from workflow_scripts.commands.status.state_table import status_table
+from workflow_scripts.commands.status.units import UnitStatus
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import read_record, write_record
@@ -42,6 +44,11 @@ def test_table_tells_all(failing, capsys):
     assert clean.split() == ["clean", "1", "1", "100", "90", "duplicate", "10", "50%"]
     assert "clean failed at" in text
     assert text.rstrip().endswith("the file is damaged")
+
+
+@pytest.mark.parametrize(("rate", "shown"), [(0.5, "0.5"), (999.4, "999"), (999.7, "1,000")])
+def test_a_speed_is_never_in_powers_of_ten(rate, shown):
+    assert f"  {shown} rows/s" in status_table([UnitStatus("clean", done=1, rate=rate)])
 
 
 def test_json_has_the_same(failing, capsys):

@@ -179,6 +179,8 @@ def test_command_line_refuses(tmp_path):
         generate.main(["--count", "1", "--noise", "swapped", *outputs])
     with pytest.raises(InputError, match="no noise"):
         generate.main(["--count", "1", "--noise", "typos=0.5", *outputs])
+    with pytest.raises(InputError, match="r is the file of two outputs"):
+        generate.main(["--count", "1", *outputs, "--labels", str(tmp_path / "." / "r")])
     assert list(tmp_path.iterdir()) == []
 
 

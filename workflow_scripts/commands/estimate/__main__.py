@@ -257,7 +257,7 @@ def _given_lines(texts: list[str]) -> dict[str, int]:
     lines = {}
     for text in texts:
         name, _, count = text.partition("=")
-        if not count.isdigit():
+        if not count.isdecimal():
             raise InputError(f"--lines {text}: give CORPUS=N")
         if name in lines:
             raise InputError(f"--lines: {name} stands there twice")

@@ -19,6 +19,7 @@ from workflow_scripts.core.files.manifest import shard_paths
 from workflow_scripts.core.files.parquet import count_rows, read_rows
 from workflow_scripts.core.files.rows import ScoredCandidate, ScoredRow, SegmentRow, Side
 from workflow_scripts.core.files.seal import canonical
+from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.written_sources import TEXT, is_text
 from workflow_scripts.plan.layout import Layout
@@ -83,10 +84,17 @@ def count_lines(layout: Layout, known: dict[str, int]) -> dict[str, int]:
     """Return the lines of every corpus: as given, as simulated, or counted.
 
     Raises:
-        InputError: a corpus is not here and its lines are not given.
+        InputError: a corpus is not here and its lines are not given, or lines are given of one that
+            the run does not have.
     """
-    counts = {}
-    for name in selection.corpora(layout.config):
+    counts: dict[str, int] = {}
+    names = selection.corpora(layout.config)
+    for name in known:
+        if name not in names:
+            raise InputError(
+                f"--lines {name}: no corpus of this run{suggestion(name, names, 'corpora')}"
+            )
+    for name in names:
         testbed = layout.config["corpora"][name].get("testbed")
         if name in known:
             counts[name] = known[name]
@@ -242,10 +250,11 @@ def _by_given_models(rows: list[Pair], models: dict[Side, Path]) -> _Segmentatio
 
 
 def _by_trained_models(layout: Layout, cleaned: Path, pairs: int, output: Path) -> _Segmentation:
-    """Train SentencePiece models on the clean sample in `cleaned`, and segment its first shard."""
+    """Train SentencePiece models on the clean sample in `cleaned`; segment its largest shard."""
     trained = _train_segmenters(layout, cleaned) / (2 * pairs)
     config = layout.settings(("subword", "main")) | {"train": [_NAME]}
-    arguments = ["--config", canonical(config), "--input", str(cleaned / "0000.parquet")]
+    largest = max(shard_paths(cleaned, _SHARDS), key=count_rows)  # of few pairs some have none
+    arguments = ["--config", canonical(config), "--input", str(largest)]
     for side in _SIDES:
         arguments += [f"--{side}-model", str(cleaned / f"{side}.model")]
     seconds = seconds_of(lambda: segment.main([*arguments, "--output", str(output)]))
@@ -267,7 +276,7 @@ def measure(layout: Layout, own: dict[Side, Path] | None = None) -> TextSpeed:
             trained or segmented.
 
     Raises:
-        InputError: no corpus is here.
+        InputError: no corpus is here, or cleaning leaves nothing of the sample.
     """
     samples = _sample(layout)
     rows = [row for sample in samples.values() for row in sample[: SAMPLE // len(samples)]]
@@ -279,6 +288,11 @@ def measure(layout: Layout, own: dict[Side, Path] | None = None) -> TextSpeed:
         cleaned = _clean_seconds(layout, rows, folder / "raw", clean_folder) / len(rows)
         shards = shard_paths(clean_folder, _SHARDS)
         pairs = sum(count_rows(path) for path in shards)
+        if not pairs:
+            raise InputError(
+                f"clean: it leaves none of the first {len(rows):,} pairs to calibrate on; look at "
+                "the corpora, and at clean in the configuration"
+            )
         if own:
             segmentation = _by_given_models(rows, own)
         else:

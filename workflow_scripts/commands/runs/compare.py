@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.manifest import read_json
 from workflow_scripts.core.files.seal import read_sealed
 from workflow_scripts.core.report.terminal import fitted_table
 from workflow_scripts.plan.run.run_folders import read_config
@@ -38,10 +39,6 @@ def used_config(config: dict[str, Any]) -> Flat:
     Of the catalogues (corpora, models, systems) these are only the entries that the run names.
     """
     return dict(flat(used(config)))
-
-
-def _read_json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
 def manifests(run: Path) -> dict[str, dict[str, Any]]:
@@ -94,17 +91,26 @@ def _rank_measures(group: dict[str, Any], prefix: str) -> Iterator[tuple[str, fl
             yield f"{name}.same meaning %", shares[rank["rank"]]
 
 
+def _figures(run: Path, pattern: str, record: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the link and the content of files; what has no record yet is not finished."""
+    for path in sorted(run.glob(pattern)):
+        if path.with_name(f"{record}.json").is_file():
+            yield path.parent.name, read_json(path, record)
+
+
 def measures(run: Path) -> Flat:
-    """Return perplexity and BLEU of a run's models, and the measures of its paraphrases."""
+    """Return perplexity and BLEU of a run's models, and the measures of its paraphrases.
+
+    Raises:
+        InputError: a file of them is not what its stage wrote.
+    """
     figures: Flat = {}
-    for link in sorted(run.glob("train.*")):
-        metrics = _read_json(link / "metrics.json")
-        if metrics:
-            figures[f"{link.name}.dev perplexity"] = metrics["validation_perplexity"]
-            figures[f"{link.name}.test BLEU"] = (metrics["bleu"] or {}).get("score")
-    for link in sorted(run.glob("evaluate.*")):
-        for name, group in ((_read_json(link / "measures.json") or {}).get("groups", {})).items():
-            figures |= dict(_rank_measures(group, f"{link.name}.{name}"))
+    for link, metrics in _figures(run, "train.*/metrics.json", "model"):
+        figures[f"{link}.dev perplexity"] = metrics["validation_perplexity"]
+        figures[f"{link}.test BLEU"] = (metrics["bleu"] or {}).get("score")
+    for link, measured in _figures(run, "evaluate.*/measures.json", "evaluation"):
+        for name, group in measured["groups"].items():
+            figures |= dict(_rank_measures(group, f"{link}.{name}"))
     return figures
 
 

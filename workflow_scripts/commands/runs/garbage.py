@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workflow_scripts.commands.runs.run_list import run_folders, size_of
+from workflow_scripts.commands.runs.run_list import found_below, run_folders, size_of
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.run.results_lock import COLLECTION, ResultsLock
 from workflow_scripts.plan.run.run_folders import MOUNTED, USERS, read_config, root_of
@@ -154,13 +154,13 @@ def needed_by(run: Path) -> set[Path]:
     # The names of links say the same. In a moved run folder links may lead to wrong places.
     linked |= {(results / Path(*e.name.split(".")) / e.readlink().name).resolve() for e in links}
     starts = (root, root / config["data"])
-    named = {(start / text).resolve() for text in _texts(config) if "/" in text for start in starts}
+    named = {(start / text).resolve() for text in _texts(config) for start in starts}
     return linked | named
 
 
 def last_change(folder: Path) -> float:
     """Return the time of the newest change below a folder, in seconds since 1970."""
-    return max(path.lstat().st_mtime for path in (folder, *folder.rglob("*")))
+    return max((status.st_mtime for status in found_below(folder)), default=time.time())
 
 
 def belongings(results: Path, folder: Path) -> list[Path]:

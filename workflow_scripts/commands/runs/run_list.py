@@ -1,5 +1,9 @@
 """The runs of a working directory."""
 
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -33,9 +37,21 @@ def run_folders(runs: Path = RUNS) -> list[Path]:
     return [config.parent for config in configs]
 
 
+def found_below(folder: Path) -> Iterator[os.stat_result]:
+    """Yield the status of a folder and of all below it that is not behind links.
+
+    A job that is at work removes its temporary files meanwhile.
+    """
+    for parent, _, files in os.walk(folder):
+        for path in (Path(parent), *(Path(parent, name) for name in files)):
+            with suppress(FileNotFoundError):
+                yield path.lstat()
+
+
 def size_of(folder: Path) -> int:
     """Return the bytes of all files below a folder, without those behind links."""
-    return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+    found = found_below(folder)
+    return sum(status.st_size for status in found if not stat.S_ISDIR(status.st_mode))
 
 
 def run_line(run: Path) -> RunLine:
@@ -63,7 +79,7 @@ def run_line(run: Path) -> RunLine:
 def size_text(size: float) -> str:
     """Return e.g. `1.5 GB`."""
     for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:
+        if size < 999.5:  # else three digits would be 1e+03
             return f"{size:.3g} {unit}"
         size /= 1000
     return f"{size:,.3g} TB"

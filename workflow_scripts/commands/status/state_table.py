@@ -16,7 +16,7 @@ _MESSAGE_LINES = 8
 
 def _row(state: UnitStatus) -> list[str | int | None]:
     speed = f"{state.rate:,.3g} {state.unit}/s" if state.rate else None
-    if state.rate and state.rate >= 1000:
+    if state.rate and state.rate >= 999.5:  # else three digits would be 1e+03
         speed = f"{state.rate:,.0f} {state.unit}/s"
     left = None if state.seconds_left is None else duration(state.seconds_left)
     return [

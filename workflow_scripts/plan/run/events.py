@@ -14,6 +14,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -107,7 +108,7 @@ def read_events(path: Path) -> Iterator[Event]:
     with path.open(encoding="utf-8", errors="replace", newline="\n") as lines:
         for line in lines:
             if line.endswith("\n"):
-                with suppress(ValueError, TypeError):
+                with suppress(ValueError, TypeError, OverflowError, OSError):
                     yield _checked(Event(**json.loads(line)))
 
 
@@ -115,7 +116,9 @@ def _checked(event: Event) -> Event:
     texts = [event.kind, event.rule, event.log or "", *event.records]
     if not all(isinstance(text, str) for text in texts):
         raise TypeError(event)
-    return event._replace(time=float(event.time))
+    when = float(event.time)
+    datetime.fromtimestamp(when)  # or it could not be shown
+    return event._replace(time=when)
 
 
 def event_files(run: Path) -> list[Path]:
