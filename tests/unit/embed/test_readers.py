@@ -50,11 +50,19 @@ def test_tracks_of_the_language_asked_for_are_read(tmp_path):
     assert "2017.track5.en-en" not in {each.name for each in found}
 
 
-def test_gold_is_that_of_the_same_year(tmp_path):
+@pytest.mark.parametrize(
+    "place",
+    [
+        "{year}/{name}/STS.{name}.headlines.txt",
+        "{name}/{year}/STS.{name}.headlines.txt",
+        "STS{year}.{name}.headlines.txt",
+    ],
+)
+def test_gold_is_that_of_the_same_year(tmp_path, place):
     files = {
-        f"{year}/{kind}/STS.{name}.headlines.txt": text
+        place.format(year=year, name=name): text
         for year, score in (("2013", "1"), ("2014", "2"))
-        for kind, name, text in (("a", "input", "x\ty\n"), ("b", "gs", f"{score}\n"))
+        for name, text in (("input", "x\ty\n"), ("gs", f"{score}\n"))
     }
     found = read_data_sets([write(tmp_path, files)])
     assert {each.name: each.scores for each in found} == {

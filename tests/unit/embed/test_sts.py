@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from tests.unit.embed import examples
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.encoding import parts
 from workflow_scripts.encoding.embedding import UNTRAINED, load, save
 from workflow_scripts.stages.embed import sts
@@ -69,3 +70,5 @@ def test_baselines(capsys, folder, data):
     )
     words, _ = run(capsys, "--overlap", "--data", data / "one.tsv")
     assert words["one"]["pearson"] == pytest.approx(expected(data, overlap), abs=1e-5)
+    with pytest.raises(InputError, match="--untrained goes with --model"):
+        sts.main(["--overlap", "--untrained", "--data", str(data / "one.tsv")])

@@ -3,17 +3,23 @@
 import json
 import math
 import statistics
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from tests.configs import at, merged, run_on_testbed
 from tests.unit.evaluate.test_variants import row
 from tests.unit.pages import Reader
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import ScoredRow
+from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.core.report.section import sections
+from workflow_scripts.plan.layout import Layout
+from workflow_scripts.stages.catalogue import STAGES
 from workflow_scripts.stages.evaluate import rewriting, tables
 from workflow_scripts.stages.evaluate.modified_bleu import modified_bleu
 from workflow_scripts.stages.evaluate.rewriting import (
@@ -24,6 +30,7 @@ from workflow_scripts.stages.evaluate.rewriting import (
     over,
     paraphrases,
 )
+from workflow_scripts.stages.evaluate.stage import Evaluate
 from workflow_scripts.stages.judge.features import Models
 from workflow_scripts.stages.release import quoted
 from workflow_scripts.testbed.checker import Checker
@@ -181,13 +188,38 @@ def shown(tmp_path, made_up_run, monkeypatch):
     output.mkdir()
     config = {"bilingual": {"parabank": ["s28", "s34"]}, "testbed": [], "seed": 1}
     given = ["--config", json.dumps(config), "--scored", str(tmp_path / "m"), "--shards", "1"]
-    given += ["--bilingual", str(tmp_path / "b"), "--device", "cpu"]
+    given += ["--bilingual", f"parabank={tmp_path / 'b'}", "--device", "cpu"]
     rewriting.main([*given, "--output", str(output / "rewriting.json")])
     measures = json.loads(made_up_run.measures("beam").read_text("utf-8"))
     measures["config"] |= {"bilingual": config["bilingual"], "rewritten": True}
     (output / "measures.json").write_text(json.dumps(measures), encoding="utf-8")
     write_record(output / "evaluation", 0, 0, {}, files=[output / "measures.json"])
     return made_up_run.finished(more={"evaluate/beam": output}), output
+
+
+def test_figures_stand_under_the_name_of_their_system(tmp_path, monkeypatch):
+    """The JSON of the settings has sorted keys; the pairs of systems have an order of their own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(rewriting, "encoder_folder", lambda: tmp_path)
+    monkeypatch.setattr(rewriting, "load_encoder", lambda folder, device: Letters())
+    config = merged(run_on_testbed(), at("shards.late", 1))
+    config["run"]["systems"] = ["zebra", "able", "mono"]
+    config["systems"] |= dict.fromkeys(config["run"]["systems"], config["systems"]["parabank2"])
+    layout = Layout(config, STAGES)
+    # No rewriter is behind `mono`: of the job it makes no difference, so none is checked.
+    layout.config["evaluate"]["rewriting"] = [["zebra", "mono"], ["able", "mono"]]
+    outputs = {"zebra": FIVE, "able": "v w x y z", "mono": "a b"}
+    for name, text in outputs.items():
+        written(Path(layout.folder("score", name)), [row("c", 1, FIVE, s28=text)])
+    job = layout.stage(Evaluate).rewriting_job(SimpleNamespace(system="mono"))
+    variants = {name: ["s28"] for name in layout.settings(("evaluate", "mono"))["bilingual"]}
+    words = ["--config", canonical({"bilingual": variants, "testbed": [], "seed": 1})]
+    for name, value in job.options.items():
+        words += [f"--{name}", *(value if isinstance(value, list) else [str(value)])]
+    rewriting.main([*words, "--output", "rewriting.json", "--device", "cpu"])
+    found = json.loads(Path("rewriting.json").read_text("utf-8"))["bilingual"]
+    copies = {name: each["variants"]["s28"]["bilingual"]["copies"] for name, each in found.items()}
+    assert copies == {"zebra": 1, "able": 0}
 
 
 def test_tables_and_report_show_both_systems(shown):

@@ -79,6 +79,22 @@ def test_a_measure_that_a_run_lacks_has_neither():
         assert rank["one_minus_bleu"] == {"mean": 40.0, "spread": 0.0}
 
 
+def test_a_list_that_a_run_lacks_has_neither():
+    """A run without a parser has no trees, and one of an earlier version no exact lengths."""
+    without = changed()
+    without["groups"]["all"]["syntax"] = None
+    del without["groups"]["all"]["exact_lengths"]
+    for runs in ([RUN, without], [without, RUN]):
+        group = spread(runs)["groups"]["all"]
+        assert group["syntax"] == {
+            "references": None,
+            "ranks": [{"rank": 1, "tree_edit_distance": None}],
+        }
+        assert group["exact_lengths"] == [
+            {"length": 5, "ranks": [{"rank": 1, "modified_bleu": None}]}
+        ]
+
+
 @pytest.mark.parametrize(
     ("runs", "message"),
     [
@@ -93,7 +109,17 @@ def test_runs_that_do_not_belong_together(runs, message):
         spread(runs)
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"config": {}}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "{",
+        "[]",
+        '{"config": {}}',
+        '{"config": {}, "groups": {}}',
+        # As in variants.json.
+        json.dumps({**RUN, "groups": {"all": {"s01": {"outputs": 5}}}}),
+    ],
+)
 def test_not_measures(tmp_path, content):
     path = tmp_path / "measures.json"
     path.write_text(content)

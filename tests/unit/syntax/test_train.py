@@ -85,3 +85,8 @@ def test_no_trees(tmp_path):
     (tmp_path / "dev.mrg").write_text("")
     with pytest.raises(InputError, match="no trees"):
         main(options)
+
+
+def test_no_file_of_vectors(tmp_path):
+    with pytest.raises(InputError, match=r"none\.txt: No such file or directory"):
+        main(arguments(tmp_path, vectors=tmp_path / "none.txt"))

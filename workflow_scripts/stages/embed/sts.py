@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workflow_scripts.core.cli import CommandParser, run
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.encoding.embedding import SentenceEmbeddings, load, similarities
 from workflow_scripts.stages.embed.correlations import overlaps, result
 from workflow_scripts.stages.embed.sts_readers import DataSet, missing, read_data_sets
@@ -36,6 +37,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, nargs="+", required=True, help="files and folders")
     parser.add_argument("--language", default="en", help="of the sentences (en)")
     arguments = parser.parse_args(argv)
+    if arguments.untrained and arguments.overlap:
+        raise InputError("--untrained goes with --model; leave it out")
     data_sets = read_data_sets(arguments.data, arguments.language)
     absent = missing(data_sets)
     if absent:

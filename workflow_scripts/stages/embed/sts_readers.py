@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
+from operator import itemgetter
 from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
@@ -244,7 +245,7 @@ def _semeval(
     if languages and set(languages.groups()) != {language}:
         return
     group = _group(file, match, path)
-    gold = _gold(file, name, files)
+    gold = _gold(file, name, group, files, path)
     if gold is None:
         raise InputError(f"{file}: there is no file of its scores, STS.gs.{name}.txt, with it")
     inputs = [(row[0], row[1]) for _, row in _columns(file, 2)]
@@ -275,21 +276,24 @@ def _group(file: Path, match: re.Match[str], path: Path) -> str:
     return file.absolute().parent.name
 
 
-def _gold(file: Path, name: str, files: list[Path]) -> Path | None:
-    """Return the file of the gold scores of an input file: the nearest one of that name."""
+def _gold(file: Path, name: str, group: str, files: list[Path], path: Path) -> Path | None:
+    """Return the file of the gold scores of an input file: the nearest one of that name.
+
+    Of those that are equally near it is the one of the same year.
+    """
 
     def distance(other: Path) -> int:
         shared = zip(file.parent.parts, other.parent.parts, strict=False)
         return -sum(1 for _ in takewhile(lambda both: both[0] == both[1], shared))
 
     candidates = [
-        other
+        ((distance(other), _group(other, match, path) != group), other)
         for other in files
         if (match := _SEMEVAL.fullmatch(other.name))
         and match["kind"] == "gs"
         and match["name"] == name
     ]
-    return min(candidates, key=distance, default=None)
+    return min(candidates, key=itemgetter(0), default=(None, None))[1]
 
 
 def _sick(file: Path) -> Iterator[DataSet]:

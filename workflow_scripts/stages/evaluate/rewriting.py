@@ -286,7 +286,7 @@ def compare(
 def compare_systems(
     config: dict[str, Any],
     scored: Path,
-    bilingual: Sequence[Path],
+    bilingual: dict[str, Path],
     shards: int,
     output: Path,
     device: Device = "auto",
@@ -294,10 +294,10 @@ def compare_systems(
     """Compare a system that a rewriter writes with systems of the forward model.
 
     Args:
-        config: `bilingual`, the variants that are compared by the names of those systems, in their
-            order; `testbed`, its corpora; and `seed`.
+        config: `bilingual`, the variants that are compared by the names of those systems;
+            `testbed`, its corpora; and `seed`.
         scored: folder of the score stage, of the rewriter's system.
-        bilingual: the same of the others, in their order.
+        bilingual: the same of the others, by their names.
         shards: the number of shards of each folder.
         output: rewriting.json; its record is `pairing` beside it.
         device: that computes.
@@ -306,15 +306,16 @@ def compare_systems(
         InputError: a file is damaged; or see `beside`.
     """
     own = shard_paths(scored, shards)
-    others = [shard_paths(folder, shards) for folder in bilingual]
-    for path in [*own, *(path for paths in others for path in paths)]:
+    others = {name: shard_paths(folder, shards) for name, folder in bilingual.items()}
+    for path in [*own, *(path for paths in others.values() for path in paths)]:
         verify(path)
     models = Models(encoder=load_encoder(encoder_folder(), choose_device(device).type))
     judges = Judges(models, Checker() if config["testbed"] else None, config["testbed"])
     compared: dict[str, Any] = {}
     examples: list[dict[str, Any]] = []
-    for (name, variants), paths in zip(config["bilingual"].items(), others, strict=True):
+    for name, paths in others.items():
         both = list(zip(paths, own, strict=True))
+        variants = config["bilingual"][name]
         compared[name], examples = compare(both, variants, judges, config["seed"])
     write_json(output, {"bilingual": compared, "examples": examples})
     references = sum(comparison["references"] for comparison in compared.values())

@@ -30,8 +30,8 @@ def combine(values: list[Any]) -> Any:
     """Return the values' mean and spread (largest minus smallest), leaf by leaf.
 
     Args:
-        values: JSON values of one structure, one of each run. Null or a missing key means that a
-            run lacks the measure.
+        values: JSON values of one structure, one of each run. Null, a missing key or an empty list
+            means that a run lacks the measure: then there is neither.
     """
     first = next((value for value in values if value is not None), None)
     if isinstance(first, dict):
@@ -42,7 +42,8 @@ def combine(values: list[Any]) -> Any:
             if key not in OMITTED
         }
     if isinstance(first, list):
-        return [combine(list(items)) for items in zip(*filter(None, values), strict=True)]
+        nothing = [None] * max(len(value or []) for value in values)
+        return [combine(list(items)) for items in zip(*(v or nothing for v in values), strict=True)]
     if any(value is None for value in values):
         return None
     mean = sum(values) / len(values)
@@ -64,7 +65,7 @@ def spread(runs: list[dict[str, Any]]) -> dict[str, Any]:
     if any(identity != identities[0] for identity in identities):
         raise InputError(f"the runs differ: {identities}; compare runs of one system")
     groups = {
-        group: {key: combine([run["groups"][group][key] for run in runs]) for key in MEASURES}
+        group: {key: combine([run["groups"][group].get(key) for run in runs]) for key in MEASURES}
         for group in runs[0]["groups"]
     }
     return {**identities[0], "runs": len(runs), "groups": groups}
@@ -82,7 +83,12 @@ def read_measures(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} can't be read: {error.strerror}") from error
     except ValueError as error:
         raise InputError(f"{path} is not JSON: {error}") from error
-    if not isinstance(measures, dict) or not {"config", "groups"} <= measures.keys():
+    try:
+        known = measures["config"].keys() >= set(IDENTITY)
+        known = known and all("ranks" in group for group in measures["groups"].values())
+    except (AttributeError, KeyError, TypeError):
+        known = False
+    if not known:
         raise InputError(f"{path} is no measures.json of evaluate.measures")
     return measures
 

@@ -292,13 +292,13 @@ class Evaluate(Stage):
 
     def rewriting_job(self, at: Wildcards) -> Job:
         """Return the job that puts a system that a rewriter writes beside others."""
-        bilingual = [("score", system) for system in self.bilingual(at.system)]
+        bilingual = {system: ("score", system) for system in self.bilingual(at.system)}
         return self._job(
             "evaluate.rewriting",
             at.system,
             {"scored": ("score", at.system)},
-            awaits=[self.manifest(unit) for unit in bilingual],
-            options={"bilingual": [self.layout.folder(*unit) for unit in bilingual]},
+            awaits=[self.manifest(unit) for unit in bilingual.values()],
+            options={"bilingual": self.named_folders(bilingual)},
         )
 
     def _trees(self, system: str) -> dict[str, Unit]:

@@ -28,6 +28,7 @@ from stanza.models.constituency import parser_training
 from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json, write_text
+from workflow_scripts.core.files.regular_files import regular_file
 from workflow_scripts.stages.syntax.brackets import bracketing
 from workflow_scripts.stages.syntax.check import check
 from workflow_scripts.stages.syntax.parser import Parser
@@ -197,13 +198,13 @@ def build(
     """Train a package and write its folder, which appears whole or not at all.
 
     Raises:
-        InputError: the folder is already there, or there are no trees.
+        InputError: the folder is already there, there are no trees, or no file of vectors.
     """
     if output.exists():
         raise InputError(f"{output} is there already; name another folder or remove it")
     if not train or not dev:
         raise InputError("there are no trees to train on, or none to choose the best model by")
-    vectors = vectors and vectors.resolve(strict=True)
+    vectors = vectors and regular_file(vectors).resolve()
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as work:
         with chdir(work):
