@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import as_list
 from workflow_scripts.core.files.paths import Located, file_name
+from workflow_scripts.core.text.entities import UNESCAPE
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues import written_sources
 from workflow_scripts.plan.catalogues.encoder_blocks import MODULES, PLAIN
@@ -150,14 +151,23 @@ class Corpus(Stage):
                 "name": name,
                 "source": written_sources.mark(self.config),
                 "max_nll": written_sources.settings(self.config, name)["max_nll"],
-                "shards": self.config["shards"]["early"],
+                **self._sharding(),
             }
         return {
             "name": name,
             "block": self._located_block(name),
-            "shards": self.config["shards"]["early"],
+            **self._sharding(),
             "max_line_bytes": self.config["clean"]["max_line_bytes"],
             "seed": self.config["seed"],
+        }
+
+    def _sharding(self) -> dict[str, Any]:
+        """Return what tells the shard of a pair."""
+        # Left out where it is false: the names of existing folders follow from the settings.
+        unescapes = self.config["clean"].get("entities") == UNESCAPE
+        return {
+            "shards": self.config["shards"]["early"],
+            **({"unescapes": True} if unescapes else {}),
         }
 
     def content(self, instance: str) -> dict[str, Any]:
