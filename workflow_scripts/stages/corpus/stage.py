@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import as_list
 from workflow_scripts.core.files.paths import Located, file_name
-from workflow_scripts.core.text.entities import UNESCAPE
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues import written_sources
 from workflow_scripts.plan.catalogues.encoder_blocks import MODULES, PLAIN
@@ -163,12 +162,7 @@ class Corpus(Stage):
 
     def _sharding(self) -> dict[str, Any]:
         """Return what tells the shard of a pair."""
-        # Left out where it is false: the names of existing folders follow from the settings.
-        unescapes = self.config["clean"].get("entities") == UNESCAPE
-        return {
-            "shards": self.config["shards"]["early"],
-            **({"unescapes": True} if unescapes else {}),
-        }
+        return {"shards": self.config["shards"]["early"], **selection.unescaping(self.config)}
 
     def content(self, instance: str) -> dict[str, Any]:
         if self._is_written(instance):
