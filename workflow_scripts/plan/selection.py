@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.files.paths import Located
+from workflow_scripts.core.text.entities import UNESCAPE
 from workflow_scripts.plan.catalogues import judges
 from workflow_scripts.plan.catalogues.encoder_entries import encoders
 from workflow_scripts.plan.catalogues.encoder_tasks import tested_encoders
@@ -199,6 +200,14 @@ def early_shards(config: Config, late: str) -> list[str]:
     size = shards["early"] // shards["late"]
     first = int(late) * size
     return [f"{shard:04d}" for shard in range(first, first + size)]
+
+
+def unescaping(config: Config) -> dict[str, bool]:
+    """Return the setting of units before `clean` that tells whether it unescapes HTML entities.
+
+    Left out where it does not: the names of existing folders follow from the settings.
+    """
+    return {"unescapes": True} if config["clean"].get("entities") == UNESCAPE else {}
 
 
 def located(config: Config, paths: list[str]) -> list[Located]:

@@ -38,8 +38,9 @@ HOSTILE = [
 ]
 
 
-def run_import(folder, block, shards=4, name="c", inputs=None):
+def run_import(folder, block, shards=4, name="c", inputs=None, **more):
     config = {"name": name, "block": block, "shards": shards, "max_line_bytes": 2000, "seed": 1}
+    config |= more
     options = ["--config", json.dumps(config), "--inputs", json.dumps(inputs or {})]
     main([*options, "--output", str(folder)])
 
@@ -124,6 +125,15 @@ def test_pairs_that_count_as_duplicates_share_a_shard(tmp_path):
     ]
     for shards in (2, 7, 512):
         assert len({shard_of(*pair, shards) for pair in variants}) == 1
+
+
+def test_pairs_that_are_the_same_once_they_are_unescaped_share_a_shard(tmp_path):
+    lines = ["caf&eacute; noir\tIt&amp;#39;s ours", "caf\u00e9 noir\tIt's ours"]
+    (tmp_path / "t.tsv").write_text("\n".join(lines), encoding="utf-8")
+    block = {"tsv": str(tmp_path / "t.tsv"), "columns": {"source": 0, "reference": 1}}
+    run_import(tmp_path / "out", block, shards=512, unescapes=True)
+    paths = (tmp_path / "out").glob("*.parquet")
+    assert sorted(filter(None, (len(list(read_rows(path, PairRow))) for path in paths))) == [2]
 
 
 def test_hostile_lines_are_all_accounted_for(tmp_path, capsys):

@@ -68,9 +68,10 @@ def test_trusted_pairs_stay_without_scores():
         ([scored(1)], "have the end where pair 'c:2' belongs"),
         ([scored(1), scored(3)], "have 'c:3' where pair 'c:2' belongs"),
         ([scored(1), scored(2), scored(3)], "hold 'c:3', which is not among"),
+        ([scored(1), scored(2, math.nan)], "an NLL of pair 'c:2' is NaN"),
     ],
 )
-def test_scores_of_other_pairs_are_refused(scores, message):
+def test_scores_of_other_pairs_or_without_a_number_are_refused(scores, message):
     with pytest.raises(InputError, match=message):
         list(filter_pairs([row(1), row(2)], scores, SUM))
 

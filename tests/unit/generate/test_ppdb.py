@@ -1,5 +1,6 @@
 import gzip
 import random
+import unicodedata
 
 import pytest
 
@@ -47,6 +48,14 @@ def test_a_plain_list_is_in_the_order_of_its_lines(tmp_path):
     found = read_paraphrases("list", path, {"told", "proud"})
     assert found.of("told", None) == ["informed", "said", "advised"]
     assert found.of("proud", None) == ["pleased"]
+
+
+def test_accents_apart_from_their_letters_are_the_same(tmp_path):
+    path = tmp_path / "list.txt"
+    line = unicodedata.normalize("NFD", "tr\u00e8s \u00e9norm\u00e9ment\n")
+    path.write_text(line, encoding="utf-8")
+    found = read_paraphrases("list", path, {"tr\u00e8s"})
+    assert found.of("tr\u00e8s", None) == ["\u00e9norm\u00e9ment"]
 
 
 def test_the_best_are_kept_whatever_the_order():

@@ -32,6 +32,14 @@ def test_references_are_taken_once_and_normalised():
     assert rejected == {"duplicate": 2, "no_letters": 2}
 
 
+def test_references_are_unescaped_where_clean_will_do_so():
+    rows = [pair("c:0", "", "Tom&#39;s caf&eacute;"), pair("c:1", "", "Tom\u2019s caf\u00e9")]
+    rejected = Counter()
+    (taken,) = distinct_references(rows, rejected, unescapes=True)
+    assert taken["reference"] == "Tom's caf\u00e9" and rejected == {"duplicate": 1}
+    assert len(list(distinct_references(rows, rejected))) == 2
+
+
 def test_equal_outputs_are_one_source_with_the_lowest_nll():
     outputs = [("uma  casa", 2.0), ("a casa", 0.75), ("uma casa", 1.5), ("\n", 0.5)]
     row = {"candidates": [{"text": text, "forward_nll": nll} for text, nll in outputs]}

@@ -1,6 +1,7 @@
 """A judge: what it makes of features, and how it is fitted."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from workflow_scripts.stages.judge.fitting import (
     Design,
     Examples,
     calibrate,
+    fit,
     known_sets,
     logistic,
 )
@@ -170,6 +172,17 @@ def test_what_needs_the_same_is_known_or_unknown_together():
     assert known_sets(["forward_nll"]) == [("forward_nll",)]
 
 
+def test_ratings_that_are_all_the_same_have_no_correlation(tmp_path):
+    labels = examples("labels", {"forward_nll": True})
+    same = replace(examples("ratings", {"forward_nll": True}), score=np.full(10, 90.0))
+    judge = fit([labels, same], ["forward_nll"], "en", {})
+    assert Judge.load(judge.save(tmp_path)).about["held_out"][0]["ratings"].keys() == {
+        "pairs",
+        "references",
+        "auc",
+    }
+
+
 # --- files ------------------------------------------------------------------------------------
 
 HEAD = "id\tsource\treference\tparaphrase\tforward_nll\tbackward_nll\tlabel\n"
@@ -316,6 +329,13 @@ def test_a_reference_with_two_texts_is_told(tmp_path):
     texts.write_text(same + "8\tit snows\n", "utf-8")
     with pytest.raises(InputError, match=r"ref.tsv, line 5: reference '8' .* text in line 3"):
         read_ratings(ratings, texts, good=80)
+
+
+@pytest.mark.parametrize("seed", ["-1", "4294967296"])
+def test_a_seed_that_no_fold_can_have_is_refused(tmp_path, capsys, seed):
+    with pytest.raises(SystemExit):
+        fit_command.main(["--labels", "none.tsv", "--seed", seed, "--output", str(tmp_path)])
+    assert f"--seed {seed} is not from 0 to 2^32 - 1" in capsys.readouterr().err
 
 
 def test_too_little_to_fit_to_is_told(tmp_path):

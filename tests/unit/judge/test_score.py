@@ -168,6 +168,19 @@ def test_the_default_is_numbers_with_their_provenance():
         assert coefficients.slope > 0
 
 
+def test_an_encoder_that_is_not_the_judges_is_refused(tmp_path, monkeypatch):
+    own, copy, other = (tmp_path / name for name in ("own", "copy", "other"))
+    for folder, weights in ((own, b"a"), (copy, b"a"), (other, b"b")):
+        folder.mkdir()
+        (folder / "model.safetensors").write_bytes(weights)
+    monkeypatch.setattr(opened, "encoder_folder", lambda: own)
+    monkeypatch.setattr(opened, "load_encoder", lambda folder, device: folder)
+    judge = Judge.load("default")
+    assert opened.models_of(judge, copy, None, "cpu").encoder == copy
+    with pytest.raises(InputError, match=r"other is not the encoder that the judge was fitted"):
+        opened.models_of(judge, other, None, "cpu")
+
+
 def test_without_the_encoder_the_default_says_so_and_goes_on(options, monkeypatch, capsys):
     def absent(_):
         raise InputError("the encoder is not installed; `make setup` installs it")

@@ -1,6 +1,7 @@
 """What the command tells of model folders."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,16 @@ def test_sockeye(tiny_folder: Path, capsys):
         "kind": "Sockeye 3", "source": None, "target": None, "vocabulary": [24, 24],
         "shortlist": False, "licence": None,
     }  # fmt: skip
+
+
+def test_a_size_that_is_no_number_is_refused(tiny_folder: Path, tmp_path: Path, capsys):
+    folder = shutil.copytree(tiny_folder, tmp_path / "model")
+    text = (folder / "config").read_text(encoding="utf-8")
+    for key in ("model_size", "num_embed", "depth_key_value"):
+        text = text.replace(f"{key}: 16", f"{key}: null")
+    (folder / "config").write_text(text, encoding="utf-8")
+    (reason,) = told(folder, capsys, status=1)["refused"]
+    assert "config_encoder.model_size is None; it must be a whole number" in reason
 
 
 def test_a_student_by_the_names_of_its_files(tmp_path: Path, capsys):

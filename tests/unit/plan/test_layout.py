@@ -636,6 +636,9 @@ def test_optional_tests_of_cleaning_have_no_part_in_the_names_of_folders_until_t
     assert changed(config, "clean", "filter", True) == set()
     assert ("clean", None) in changed(config, "clean", "filter", False)
     assert ("clean", None) in changed(config, "clean", "entities", "reject")
+    corpora = {unit for unit in folders(config) if unit[0] == "corpus"}
+    assert not corpora & changed(config, "clean", "entities", "reject")
+    assert corpora <= changed(config, "clean", "entities", "unescape")  # their shards are others
     config["clean"]["language_confidence"] = {"reference": 0.1}
     clean = run_layout(config).stage(Clean)
     asked = {"reference": {"code": "en", "least": 0.1}}

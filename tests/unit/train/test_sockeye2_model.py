@@ -85,6 +85,22 @@ def test_a_config_without_a_part_is_refused_or_has_its_default(tmp_path, old, li
         assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("config", b"config_embed_source: ", b"config_embed_source: null\nother: "),
+        ("params.best", b"encoder", b"encode\xff"),
+        ("version", b"2", b"\xff"),
+    ],
+)
+def test_a_damaged_file_is_refused(tmp_path, old, name, before, after):
+    content = (old / name).read_bytes()
+    assert before in content
+    (old / name).write_bytes(content.replace(before, after, 1))
+    with pytest.raises(InputError, match=str(old)):
+        convert(old, tmp_path / "new")
+
+
 def test_an_output_folder_is_not_overwritten(tmp_path, old):
     with pytest.raises(InputError, match="is there already"):
         main(["--model", str(old), "--output", str(tmp_path)])

@@ -188,6 +188,13 @@ def test_the_hub_counts_by_the_commit(config):
     assert stage.hub_block(record)["hub"] == "someone/opus"
 
 
+def test_two_folders_of_one_commit_of_the_hub_are_refused(config):
+    one, other = HUB | {"path": "there"}, HUB | {"path": "back"}
+    message = refusal(finished(config, one, other))
+    assert "models.other: models.one is of the same commit of someone/opus" in message
+    run_layout(finished(config, one, one))
+
+
 @pytest.mark.parametrize("block", [URL, HUB | {"revision": None}])
 def test_what_is_not_pinned_says_how_to_pin_it(config, block):
     with pytest.raises(InputError, match=r"models\.one: the .*known yet.*corpus pin --configfile"):

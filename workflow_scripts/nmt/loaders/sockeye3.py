@@ -157,11 +157,12 @@ def summary(folder: Path, files: ModelFiles) -> Summary:
     value = _values(config)
     if reasons := _not_supported(value):
         return Summary(refused=reasons)
+    size = _sizes(config, value).size  # before what it must be divided by
     sides = [_stack(config, value, side) for side in ("config_encoder", "config_decoder")]
     source, target = (len(Vocabulary.load(folder / name)) for name in files.vocabularies)
     return Summary(
         layers=(sides[0]["layers"], sides[1]["layers"]),
-        size=_sizes(config, value).size,
+        size=size,
         vocabulary=(source, target),
     )
 

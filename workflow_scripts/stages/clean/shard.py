@@ -20,9 +20,9 @@ from workflow_scripts.core.files.rejected import compressed_lines, escaped, star
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.files.shard_frame import Input, Stream, Tally, write_shard
 from workflow_scripts.core.statistics.frequency import most_frequent
+from workflow_scripts.core.text.entities import REJECT, UNESCAPE, has_entities, unescaped
 from workflow_scripts.core.text.normalisation import dedup_key
 from workflow_scripts.plan.charset import codec, told_character
-from workflow_scripts.stages.clean.entities import has_entities, unescaped
 from workflow_scripts.stages.clean.language import confidence
 from workflow_scripts.stages.clean.normalise import normalise
 
@@ -30,8 +30,6 @@ from workflow_scripts.stages.clean.normalise import normalise
 CHARACTERS_PER_WORD = 10
 # A shorter side counts as this long in the ratio: "Pili." is rightly "They were drinking."
 RATIO_CHARACTERS = 10
-# What `clean.entities` asks for.
-UNESCAPE, REJECT = "unescape", "reject"
 # Characters that the log names.
 _SHOWN = 20
 _LETTER = re.compile(r"[^\W\d_]")

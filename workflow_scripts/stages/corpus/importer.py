@@ -19,6 +19,7 @@ from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rejected import SHOWN_BYTES, compressed_lines, escaped
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.text.entities import unescaped
 from workflow_scripts.core.text.normalisation import dedup_key
 from workflow_scripts.stages.corpus.pairs import Pair, Rejected, read_pairs
 from workflow_scripts.stages.corpus.spill import Spill
@@ -28,8 +29,13 @@ _ADVICE = "check its paths, its encoding (UTF-8) and, for TSV, its columns"
 Row = Pair | Rejected
 
 
-def shard_of(source: str, reference: str, shards: int) -> int:
-    """Return the shard of a pair; pairs that count as duplicates get the same shard."""
+def shard_of(source: str, reference: str, shards: int, unescapes: bool = False) -> int:
+    """Return the shard of a pair; pairs that count as duplicates get the same shard.
+
+    `unescapes`: `clean` will unescape HTML entities, so these count as their characters.
+    """
+    if unescapes:
+        source, reference = unescaped(source), unescaped(reference)
     key = dedup_key(source, reference).encode("utf-8")
     return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big") % shards
 
@@ -72,6 +78,7 @@ def import_corpus(
     advice: str = _ADVICE,
     extra: dict[str, Any] | None = None,
     earlier: Mapping[str, int] | None = None,
+    unescapes: bool = False,
 ) -> None:
     """Write a corpus' shards, its list of rejected lines, and the record of each file.
 
@@ -86,6 +93,7 @@ def import_corpus(
         advice: what to do if no row is a pair.
         extra: more counts for the record of the rejected lines, complete once all rows are read.
         earlier: what was left out before these rows, by reason; it is told if no row is a pair.
+        unescapes: as in `shard_of`.
 
     Raises:
         InputError: the corpus has no pair.
@@ -97,7 +105,7 @@ def import_corpus(
             for read in progress(rows, desc=f"corpus {name}: lines read"):
                 if isinstance(read, Pair):
                     pairs += 1
-                    shard = shard_of(read.source, read.reference, shards)
+                    shard = shard_of(read.source, read.reference, shards, unescapes)
                     spill.add(shard, (f"{name}:{read.place}", read.source, read.reference))
                 else:
                     rejected[read.reason] += 1
@@ -135,7 +143,13 @@ def import_shards(
     """
     verify_downloads(config["block"].pop("sha256", {}))
     rows = read_pairs(config["name"], config["block"], config["max_line_bytes"], config["seed"])
-    import_corpus(config["name"], verified(rows, inputs or {}), config["shards"], output)
+    import_corpus(
+        config["name"],
+        verified(rows, inputs or {}),
+        config["shards"],
+        output,
+        unescapes=config.get("unescapes", False),
+    )
 
 
 main = command(import_shards)

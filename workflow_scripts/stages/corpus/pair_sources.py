@@ -80,6 +80,7 @@ def pair_sources(config: dict[str, Any], sources: Path, shards: int, output: Pat
         _ADVICE,
         counts,
         earlier,
+        config.get("unescapes", False),
     )
 
 

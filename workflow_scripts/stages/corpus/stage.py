@@ -150,15 +150,19 @@ class Corpus(Stage):
                 "name": name,
                 "source": written_sources.mark(self.config),
                 "max_nll": written_sources.settings(self.config, name)["max_nll"],
-                "shards": self.config["shards"]["early"],
+                **self._sharding(),
             }
         return {
             "name": name,
             "block": self._located_block(name),
-            "shards": self.config["shards"]["early"],
+            **self._sharding(),
             "max_line_bytes": self.config["clean"]["max_line_bytes"],
             "seed": self.config["seed"],
         }
+
+    def _sharding(self) -> dict[str, Any]:
+        """Return what tells the shard of a pair."""
+        return {"shards": self.config["shards"]["early"], **selection.unescaping(self.config)}
 
     def content(self, instance: str) -> dict[str, Any]:
         if self._is_written(instance):

@@ -49,7 +49,7 @@ def filter_pairs(
         config: the method, its bound, and the trusted corpora.
 
     Raises:
-        InputError: the scores belong to other pairs.
+        InputError: the scores belong to other pairs, or one is NaN.
     """
     trusted = set(config["trusted"])
     scores = iter(scores)
@@ -64,7 +64,13 @@ def filter_pairs(
                 f"the scores have {place} where pair '{pair['id']}' belongs: they were made for "
                 "other pairs or other trusted corpora; score these pairs"
             )
-        yield pair, failure(scored["forward_nll"], scored["backward_nll"], config)
+        nlls = scored["forward_nll"], scored["backward_nll"]
+        if any(map(math.isnan, nlls)):
+            raise InputError(
+                f"dual_filter: an NLL of pair '{pair['id']}' is NaN; look at the filter's models, "
+                "and score again (snakemake --forcerun dual_filter_scores)"
+            )
+        yield pair, failure(*nlls, config)
     if (scored := next(scores, None)) is not None:
         raise InputError(f"the scores hold '{scored['id']}', which is not among the pairs")
 

@@ -7,6 +7,7 @@ its paraphrases, best first, with blanks between.
 """
 
 import heapq
+import unicodedata
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -147,10 +148,11 @@ def list_rules(path: Path) -> Iterator[Rule]:
 
 
 def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the number and the text of each line, in NFC as the references are."""
     for number, line in enumerate(read_lines(path, _MOST_BYTES), start=1):
         if len(line) > _MOST_BYTES:
             raise InputError(f"{path}, line {number}: more than {_MOST_BYTES} bytes; remove it")
         try:
-            yield number, line.decode("utf-8")
+            yield number, unicodedata.normalize("NFC", line.decode("utf-8"))
         except UnicodeDecodeError as error:
             raise InputError(f"{path}, line {number}: not UTF-8; convert the file") from error

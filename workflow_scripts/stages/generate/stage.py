@@ -119,6 +119,7 @@ class Generate(Stage):
                 "search": written_sources.settings(self.config, name)["search"],
                 "precision": self.config["compute"]["precision"],
                 "seed": self.config["seed"],
+                **selection.unescaping(self.config),
             }
         system = self.config["systems"][instance]
         constraints = constraints_of(self.config, instance)

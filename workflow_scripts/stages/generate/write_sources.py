@@ -21,6 +21,7 @@ from workflow_scripts.core.files.rows import (
     WrittenSource,
 )
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
+from workflow_scripts.core.text.entities import unescaped
 from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.options import SCORED_TOKENS, SEARCHED_ROWS
@@ -37,7 +38,9 @@ DUPLICATE, NO_LETTERS, NO_SOURCE = "duplicate", "no_letters", "no_source"
 _WINDOW = 256
 
 
-def distinct_references(rows: Iterable[PairRow], rejected: Counter[str]) -> Iterator[PairRow]:
+def distinct_references(
+    rows: Iterable[PairRow], rejected: Counter[str], unescapes: bool = False
+) -> Iterator[PairRow]:
     """Yield each reference once, as `clean` will normalise it.
 
     Texts count as the same as they do in `clean`. Only digests of them are held. All lines that
@@ -46,10 +49,12 @@ def distinct_references(rows: Iterable[PairRow], rejected: Counter[str]) -> Iter
     Args:
         rows: the text; sources are empty.
         rejected: counts the others by their reason.
+        unescapes: whether `clean` will unescape HTML entities.
     """
     seen: set[bytes] = set()
     for row in rows:
-        key = letters_and_digits(row["reference"])
+        text = unescaped(row["reference"]) if unescapes else row["reference"]
+        key = letters_and_digits(text)
         digest = hashlib.blake2b(key.encode("utf-8"), digest_size=16).digest()
         if not key:
             rejected[NO_LETTERS] += 1
@@ -57,7 +62,7 @@ def distinct_references(rows: Iterable[PairRow], rejected: Counter[str]) -> Iter
             rejected[DUPLICATE] += 1
         else:
             seen.add(digest)
-            yield {**row, "reference": normalise(row["reference"])}
+            yield {**row, "reference": normalise(text)}
 
 
 def distinct_sources(row: CandidatesRow) -> list[WrittenSource]:
@@ -130,7 +135,7 @@ def write_sources(
     tally = Tally(extra=total)
 
     def written(rows: Iterator[PairRow]) -> Iterator[WrittenRow]:
-        taken = distinct_references(rows, tally.rejected)
+        taken = distinct_references(rows, tally.rejected, config.get("unescapes", False))
         searched = generate(
             taken, writer, reads, writes, no_constraints, config, batch_rows, "reference"
         )

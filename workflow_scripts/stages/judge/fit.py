@@ -126,6 +126,8 @@ def main(argv: list[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     if (arguments.ratings is None) != (arguments.reference_texts is None):
         parser.error("--ratings and --reference-texts go together")
+    if not 0 <= arguments.seed < 1 << 32:
+        parser.error(f"--seed {arguments.seed} is not from 0 to 2^32 - 1")
     files = []
     if arguments.labels:
         files.append(read_labels(arguments.labels))

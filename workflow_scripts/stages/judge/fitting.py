@@ -391,7 +391,8 @@ def _figures(files: Sequence[Examples], design: Design, probabilities: Numbers) 
             measures["auc"] = (roc_auc_score, file.good, clear)
         if file.score is not None:
             rated = np.isfinite(file.score)
-            measures["spearman"] = (lambda a, b: spearmanr(a, b).statistic, file.score, rated)
+            if len(np.unique(file.score[rated])) > 1:  # else there is no order to find
+                measures["spearman"] = (lambda a, b: spearmanr(a, b).statistic, file.score, rated)
         figures[file.name] = {
             "pairs": len(file),
             "references": len(np.unique(groups)),

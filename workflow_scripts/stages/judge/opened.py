@@ -134,8 +134,12 @@ def _encoder(judge: Judge, folder: Path | None, device: str) -> Encoder | None:
         except InputError as error:
             print(f"missing encoder: {error}", file=sys.stderr)
             return None
-    weights = (wanted or {}).get("weights")
-    if wanted != DEFAULT_ENCODER and encoder_of(folder)[0].get("weights") != weights:
+    if wanted == DEFAULT_ENCODER:
+        try:
+            wanted = encoder_of(encoder_folder())[0]
+        except InputError:  # it is not installed, so nothing tells its weights
+            return load_encoder(folder, device)
+    if encoder_of(folder)[0].get("weights") != (wanted or {}).get("weights"):
         raise InputError(f"{folder} is not the encoder that the judge was fitted with; name that")
     return load_encoder(folder, device)
 

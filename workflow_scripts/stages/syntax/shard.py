@@ -15,12 +15,12 @@ from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.rows import ParaphrasesRow, TreesRow
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.core.seeding import fraction
-from workflow_scripts.nmt.options import Batch
 from workflow_scripts.stages.syntax.parser import Parser
 
 # References whose sentences are parsed together: enough to fill batches of similar length.
 WINDOW = 128
-BATCH = Batch("--batch-sentences", 64, "sentences parsed at once")
+# Sentences parsed at once.
+_BATCH = 64
 COLUMNS = ["id", "corpus", "reference", "paraphrases"]
 
 
@@ -81,7 +81,7 @@ def parse_shard(
     output: Path,
     inputs: dict[str, str] | None = None,
     device: Device = "auto",
-    batch_sentences: int = BATCH.default,
+    batch_sentences: int = _BATCH,
     threads: int = 1,
 ) -> None:
     """Parse the references and paraphrases of a shard with Stanza.

@@ -26,7 +26,23 @@ def problems(config: Config) -> Iterator[str]:
             yield from unknown_names(f"models.{name}.trained_on", seen, "corpora", config)
     if any(config["train"]["models"][role] not in config["models"] for role in roles):
         return
+    yield from _hub_problems(config)
     yield from _corpus_problems(config)
+
+
+def _hub_problems(config: Config) -> Iterator[str]:
+    """Yield models of one commit of the hub in two folders: one folder of a commit is kept."""
+    places: dict[tuple[str, str], str] = {}
+    for role in selection.roles(config):
+        name, block = selection.role_model_name(config, role), selection.role_model(config, role)
+        if "hub" in block and block.get("revision") is not None:
+            first = places.setdefault((block["hub"], block["revision"]), name)
+            if config["models"][first].get("path") != block.get("path"):
+                yield (
+                    f"models.{name}: models.{first} is of the same commit of {block['hub']}, and "
+                    "the folder of one of them alone can be downloaded; download the other's files "
+                    "yourself, and name their folder as folder"
+                )
 
 
 def _corpus_problems(config: Config) -> Iterator[str]:

@@ -43,7 +43,7 @@ def copy_model(folder: Path, target: Path, names: tuple[str, ...]) -> None:
     ]
     if missing:
         raise InputError(f"{folder} is no Sockeye 3 model folder: {', '.join(missing)} missing")
-    version = (folder / "version").read_text(encoding="utf-8").strip()
+    version = (folder / "version").read_text(encoding="utf-8", errors="replace").strip()
     if not version.startswith("3."):
         raise InputError(
             f"{folder} is a model of Sockeye {version}; Sockeye 3 is needed "

@@ -90,13 +90,13 @@ def convert(folder: Path, target: Path) -> None:
     missing = [name for name in names if not (folder / name).is_file()]
     if missing:
         raise InputError(f"{folder} is no model folder of Sockeye 2: {', '.join(missing)} missing")
-    version = (folder / "version").read_text(encoding="utf-8").strip()
+    version = (folder / "version").read_text(encoding="utf-8", errors="replace").strip()
     if not version.startswith(f"{VERSION}."):
         raise InputError(f"{folder} is a model of Sockeye {version}; {VERSION} can be converted")
     try:
         settings = config(read_tree(folder / "config"))
         tensors = parameters(ndarrays.read(folder / "params.best"), settings.weight_tying_type)
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(f"{folder}: no model that can be converted: {error}") from error
     unfinished = target.with_name(f"{target.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)

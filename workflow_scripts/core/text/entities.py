@@ -3,6 +3,8 @@
 import html
 import re
 
+# What `clean.entities` asks for.
+UNESCAPE, REJECT = "unescape", "reject"
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 # `&amp;quot;` is an entity that was escaped once more.
 _MOST = 3

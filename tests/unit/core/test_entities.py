@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflow_scripts.stages.clean.entities import has_entities, unescaped
+from workflow_scripts.core.text.entities import has_entities, unescaped
 
 
 @pytest.mark.parametrize(
