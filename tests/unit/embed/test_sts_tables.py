@@ -177,6 +177,8 @@ def test_means_over_sources_are_of_sets_that_differ_in_nothing_else():
         **{"mean": (65.0 + 50.0) / 2, "bt2017": (65.0 + 50.0) / 2, "best": None},
     }
     assert source_rows(STS, MODELS, TRAINING_SETS) == []
+    # An entry with corpora of its own is one source, tuned or not.
+    assert source_rows(STS, MODELS[:1], sets) == []
 
 
 def test_figures_are_quoted_of_the_same_data_alone():

@@ -96,6 +96,9 @@ def test_training_sets_of_the_references_that_corpora_share(written, tmp_path):
         "lists": [f"Dog {n}, hen.\tA dog {n}.\tOne dog {n}.\tSome {n}." for n in numbers[10:]],
         "short": [f"DOG {n}, hen\tDog {n}" for n in reversed(numbers[20:55])],
     }
+    # Of signs alone, which are no letters: another one in each.
+    for text, sign in zip(lines.values(), ("...", "?!", "!!"), strict=True):
+        text.append(f"{sign}\t{sign}{sign}")
     for name, text in lines.items():
         written("\n".join(text).encode(), f"{name}.tsv", ranked=name == "lists")
         (tmp_path / "out").rename(tmp_path / name)
@@ -115,10 +118,10 @@ def test_training_sets_of_the_references_that_corpora_share(written, tmp_path):
 
     ids, _, record = chosen("lower", ["lists", "short"])
     assert ids == [str(number) for number in range(20, 50)]
-    assert record["rejected"] == {"other_reference": 20}
+    assert record["rejected"] == {"other_reference": 21}
     _, rows, record = chosen("lists", ["lower", "short"], ranks=[1, 3])
     assert (rows[0]["reference"], rows[0]["paraphrase"]) == ("A dog 20.", "Some 20.")
-    assert (len(rows), record["rejected"]) == (30, {"other_reference": 60, "other_rank": 60})
+    assert (len(rows), record["rejected"]) == (30, {"other_reference": 61, "other_rank": 60})
     samples = [
         chosen(name, [other for other in lines if other != name], sample=10, ranks=1)[0]
         for name in lines

@@ -247,9 +247,10 @@ def source_rows(
         training_sets: their manifests, by name.
 
     Returns:
-        Dicts of `grid` (`<entry>-<system>`), `embedding`, `chosen_by` (`TUNED`: of each source the
-        point that was chosen), `sources` (how many), `mean` and `bt2017` (Pearson's r x 100, means
-        over sources), and `best`: of tuned sources a dict of `training_set`, `mean` and `bt2017`,
+        Where there are two or more, dicts of `grid` (`<entry>-<system>`), `embedding`, `chosen_by`
+        (`TUNED`: of each source the point that was chosen), `sources` (how many), `mean` and
+        `bt2017` (Pearson's r x 100, means over sources), and `best`: of tuned sources a dict of
+        `training_set`, `mean` and `bt2017`,
         the source whose point is best on the development data; else None.
     """
     development = {
@@ -271,6 +272,8 @@ def source_rows(
 
     rows = []
     for (grid, embedding, how), sources in groups.items():
+        if len(sources) < 2:
+            continue  # corpora that an entry names are one source, no axis
         best = None
         if how == TUNED:
             chosen = max(sources, key=lambda own: development[own.embedding, own.training_set])

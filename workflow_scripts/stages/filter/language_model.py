@@ -113,15 +113,14 @@ def train(
     sentences = (split(row["reference"]) for row in chosen)
     first = next(sentences, None)
     if first is None:
-        raise InputError(
-            f"no reference of {', '.join(corpora)} is left for the language model: "
-            + (
-                "none is paraphrased; raise generate.limit"
-                if limit
-                else "all are paraphrased; "
-                "lower generate.limit, or name a corpus in its corpora that is not among "
-                "generate.corpora"
+        why = "none is paraphrased; raise generate.limit"
+        if limit is None:
+            why = (
+                "all are paraphrased; lower generate.limit, or name a corpus in its corpora that "
+                "is not among generate.corpora"
             )
+        raise InputError(
+            f"no reference of {', '.join(corpora)} is left for the language model: {why}"
         )
     count = estimate(chain([first], sentences), config["order"], output)
     if limit is not None and not rejected[NOT_DRAWN]:

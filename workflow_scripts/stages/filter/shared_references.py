@@ -30,8 +30,9 @@ def keys_of(references: pa.Array) -> Keys:
 
 
 def _key(text: str) -> int:
-    plain = letters_and_digits(text).encode("utf-8")
-    return int.from_bytes(hashlib.blake2b(plain, digest_size=8).digest(), "little")
+    # Without letters and digits it is compared as it stands: "?!" is not "...".
+    plain = letters_and_digits(text) or text
+    return int.from_bytes(hashlib.blake2b(plain.encode("utf-8"), digest_size=8).digest(), "little")
 
 
 def in_common(folders: dict[str, int]) -> Keys:
