@@ -64,7 +64,6 @@ def paraphrase() -> None:
     add("--judge", default="default", metavar="FOLDER", help="judge.json; none: no judge (default)")
     _add_wishes(parser, 5, "paraphrases")
     _add_machine(parser)
-    add("--seed", type=int, default=1, help="of what is drawn at random (1)")
     arguments = _parsed(parser)
     defaults = _wishes(parser, arguments)
     from paraloom.paraphraser import Paraphraser  # slow: torch
@@ -76,7 +75,6 @@ def paraphrase() -> None:
         None if arguments.judge == "none" else arguments.judge,
         precision=arguments.precision,
         device=arguments.device,
-        seed=arguments.seed,
     )
 
     def answered(requests: list[Request]) -> Iterator[Answered]:

@@ -1,6 +1,9 @@
-"""What tests of several rooms share: a browser, and a made-up run that is released."""
+"""What tests of several rooms share: a browser, NFS's locks, a made-up run that is released."""
 
+import errno
+import fcntl
 import importlib.util
+import os
 import shutil
 
 import pytest
@@ -28,6 +31,19 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def nfs(monkeypatch):
+    """Locks of this process are refused as NFS refuses them, by how the file is open (flock(2))."""
+    flock, unfit = fcntl.flock, {os.O_RDONLY: fcntl.LOCK_EX, os.O_WRONLY: fcntl.LOCK_SH}
+
+    def flock_of_nfs(stream, how):
+        if how & unfit.get(fcntl.fcntl(stream, fcntl.F_GETFL) & os.O_ACCMODE, 0):
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        flock(stream, how)
+
+    monkeypatch.setattr(fcntl, "flock", flock_of_nfs)
 
 
 @pytest.fixture(scope="session")

@@ -155,6 +155,18 @@ def count(text: str) -> int:
     return number
 
 
+def positive(text: str) -> int:
+    """Return the number of an argument that is a count, from 1.
+
+    Raises:
+        ArgumentTypeError: it is below 1.
+    """
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is below 1")
+    return number
+
+
 def words(argv: list[str] | None = None) -> list[str]:
     """Return the words of a command line, this process's by default.
 

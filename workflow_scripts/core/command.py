@@ -12,7 +12,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol, Union, get_args, get_origin, get_type_hints
 
-from workflow_scripts.core.cli import CommandParser, StoreOnce, json_argument, path_argument, words
+from workflow_scripts.core.cli import (
+    CommandParser,
+    StoreOnce,
+    json_argument,
+    path_argument,
+    positive,
+    words,
+)
 
 _WORDS = (Path, str, int, float)
 
@@ -30,7 +37,7 @@ def command(function: Callable[..., None]) -> Main:
     A parameter's type says what its option takes: Path, str, int or float one word; Literal one of
     these; bool none; a sequence of them several words; dict[str, Path] several NAME=PATH; anything
     else is JSON, or `@` and the file that holds it. `@@FILE` stands for words in a file. Of several
-    words there must be one at least where the parameter has no default.
+    words there must be one at least where the parameter has no default. `threads` are one at least.
 
     Raises:
         SystemExit: of the function that is returned: an option is wrong or missing; it says which.
@@ -49,7 +56,8 @@ def _parser(function: Callable[..., None]) -> argparse.ArgumentParser:
     kinds = get_type_hints(function)
     for name, parameter in inspect.signature(function).parameters.items():
         required = parameter.default is parameter.empty
-        settings: dict[str, Any] = {"required": required, **_takes(kinds[name])}
+        takes = {"type": positive} if name == "threads" else _takes(kinds[name])
+        settings: dict[str, Any] = {"required": required, **takes}
         if not required:
             settings["default"] = parameter.default
         if settings.get("action") == "store_true":

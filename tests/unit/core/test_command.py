@@ -24,6 +24,7 @@ def job(
     share: float = 0.5,
     device: Device = "auto",
     quick: bool = False,
+    threads: int = 1,
 ) -> None:
     """Do the work.
 
@@ -42,7 +43,7 @@ def test_options_are_the_parameters_with_their_types_and_defaults():
     assert {
         **{"config": {"seed": 1}, "folder": Path("a b"), "shards": 2, "output": Path("out")},
         **{"some_pairs": None, "units": None, "language": None, "share": 0.5},
-        **{"device": "auto", "quick": False},
+        **{"device": "auto", "quick": False, "threads": 1},
     } == TOLD
 
 
@@ -84,6 +85,7 @@ def test_long_values_come_in_files(tmp_path):
         ),
         ([*NEEDED, "--some-pairs", ""], "--some-pairs: an empty path"),
         ([*NEEDED, "--share", "nan"], "--share: invalid float value: 'nan'"),
+        ([*NEEDED, "--threads", "0"], "--threads: 0 is below 1"),
     ],
 )
 def test_a_wrong_or_missing_name_is_an_error_before_the_work(words, message, capsys):

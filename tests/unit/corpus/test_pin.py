@@ -183,6 +183,9 @@ def test_other_languages_and_formats_are_refused():
     entry = Entry("ELRC-x-1-ces-eng", "http://x/a.zip", in_paths=["a.tmx"], in_ext="tmx")
     with pytest.raises(InputError, match="an archive of tmx can't be read"):
         block_of(entry, "cs", "en")
+    dialects = Entry("X-x-1-por-por_BR", "http://x/pt.tsv.gz")
+    with pytest.raises(InputError, match="both sides are por, so which is the source"):
+        block_of(dialects, "pt", "pt")
     entry = Entry("X-x-1-ces-eng", "http://x/a.tmx.gz")
     with pytest.raises(InputError, match=r"tmx\.gz can't be read"):
         block_of(entry, "cs", "en")

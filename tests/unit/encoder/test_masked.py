@@ -17,7 +17,14 @@ from workflow_scripts.encoding.pretrained import open_model, open_tokenizer
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.embed.prepared import key
 from workflow_scripts.stages.encoder import masked
-from workflow_scripts.stages.encoder.masked import Masks, masked_losses, split, untrained
+from workflow_scripts.stages.encoder.masked import (
+    Masks,
+    masked_loss,
+    masked_losses,
+    perplexity,
+    split,
+    untrained,
+)
 from workflow_scripts.stages.encoder.scratch_vocabulary import tokenizer_of
 
 pytestmark = pytest.mark.slow  # it loads transformers
@@ -128,6 +135,19 @@ def test_the_loss_is_that_of_the_whole_model():
         assert masked_losses(model, given).mean().item() == pytest.approx(
             model(**given).loss.item(), abs=1e-5
         )
+
+
+def test_of_sentences_of_unknown_signs_nothing_is_learnt():
+    tokenizer = tiny_tokenizer()
+    model = untrained(SCRATCH, tokenizer, 1)
+    tokens = tokenised(tokenizer, ["♥ ♥", "♥"], None, 24)
+    masks = Masks(tokens, tokenizer, 0.3, 1, "masks")
+    loss = masked_loss(model, masks(np.arange(2), 0))
+    loss.backward()
+    assert loss.item() == 0
+    assert not any(weights.grad.any() for weights in model.cls.parameters())
+    with pytest.raises(InputError, match="all tokens of the held-out sentences are unknown"):
+        perplexity(model.eval(), masks, tokens, SCRATCH["training"], "cpu")
 
 
 def test_the_vocabulary_is_the_same_each_time_and_saved_whole(tmp_path):

@@ -62,6 +62,17 @@ def test_sample_goes_through_the_real_stages(config):
     assert 20 < speed.characters < 80
 
 
+def test_seconds_of_an_import_are_those_of_a_line_whether_it_is_a_pair_or_not(
+    config, tmp_path, monkeypatch
+):
+    for side in ("cs", "en"):
+        with Path(config["data"], f"held_out.{side}").open("a", encoding="utf-8") as lines:
+            lines.write("\n" * 24)
+    monkeypatch.setattr(text_speed, "seconds_of", lambda call: 96.0)
+    found = text_speed._import_seconds(run_layout(config), ["held_out"], tmp_path / "imported")
+    assert found == {"held_out": 2.0}
+
+
 FEW = {
     "few.cs": "Pes spí doma .\nKočka je velmi malá .\nMuž čte dlouhou knihu .\n",
     "few.en": "The dog sleeps at home .\nThe cat is very small .\nA man reads a long book .\n",

@@ -106,6 +106,18 @@ def test_command(tmp_path, capsys):
     assert (found["references"], found["without_known_trees"]) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    ("option", "value"), [("--best", "0"), ("--best", "-1"), ("--levels", "0")]
+)
+def test_numbers_below_1_are_refused(tmp_path, capsys, option, value):
+    words = arguments(tmp_path)
+    words[words.index("--best") : words.index("--bootstrap")] = ["--best", "2", "--levels", "3"]
+    words[words.index(option) + 1] = value
+    with pytest.raises(SystemExit):
+        main(words)
+    assert f"{option}: {value} is below 1" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("trees", [TREES[:2], [*TREES, parsed(4)], TREES[::-1]])
 def test_folders_of_different_runs(tmp_path, trees):
     with pytest.raises(InputError, match="give folders of one run"):

@@ -88,3 +88,10 @@ def test_right_answers_of_all_ranks_and_of_each(made_up_run, found):
         for row in ranks:
             assert row["precision"] == str(given["by_rank"][row["rank"]]["share"])
             assert row["weighted_macro_f1"] == ""
+
+
+def test_ranks_of_right_answers_stand_in_the_order_of_numbers(monkeypatch):
+    """Those of a JSON file stand in that of texts."""
+    ranks = {rank: {"right": 1, "paraphrases": 2, "share": 0.5} for rank in ("1", "10", "2")}
+    monkeypatch.setattr(tables, "all_measures", lambda run, file: {"beam": {"by_rank": ranks}})
+    assert [row["rank"] for row in tables.answers(None).records] == [None, "1", "2", "10"]

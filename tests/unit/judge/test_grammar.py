@@ -327,6 +327,21 @@ def test_unknown_settings_are_refused(tmp_path, sentences):
         train(tmp_path, sentences, epoch=2)
 
 
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"validation": 0}, "validation: must be above zero"),
+        ({"validation": -5}, "validation: must be above zero"),
+        ({"counted": 1.0}, "counted: must be from 0 to below 1"),
+    ],
+)
+def test_settings_that_leave_nothing_to_train_on_or_to_measure_are_refused(
+    tmp_path, sentences, setting, message
+):
+    with pytest.raises(InputError, match=message):
+        train(tmp_path, sentences, **setting)
+
+
 def test_a_damaged_file_is_refused(tmp_path, folder):
     with pytest.raises(InputError, match="no folder of a grammar model"):
         Grammar.load(tmp_path / "nothing")

@@ -407,6 +407,7 @@ def test_a_tsv_takes_no_column_that_its_header_has_not(call, tmp_path):
         (["--precision", "fp8"], "invalid choice: 'fp8'"),
         (["--there", ""], "an empty name"),
         (["-", "-"], "- stands there twice"),
+        (["--seed", "2"], "unrecognized arguments: --seed"),  # nothing is drawn
     ],
 )
 def test_a_wrong_option_ends_with_2(call, words, said):

@@ -92,6 +92,17 @@ def test_writer_lives_until_it_is_killed(tmp_path):
     assert [event.kind for event in read_events(path)] == [STARTED]
 
 
+@pytest.mark.usefixtures("nfs")
+def test_writer_is_seen_on_nfs(tmp_path):
+    writer = EventHandler(tmp_path / "events")
+    writer.emit(info(1, "a.json"))
+    (path,) = event_files(tmp_path)
+    assert is_written(path)
+    del writer
+    assert not is_written(path)
+    assert [event.kind for event in read_events(path)] == [STARTED]
+
+
 def test_line_cut_off_is_left_out(tmp_path, handler):
     handler.emit(info(1, "a.json"))
     handler.emit(SimpleNamespace(event="job_finished", job_id=1))

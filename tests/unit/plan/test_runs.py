@@ -217,6 +217,22 @@ def test_whoever_looked_for_orphans_is_still_known_to_be_alive(slurm):
         assert lock.exists()
 
 
+@pytest.mark.usefixtures("nfs")
+def test_on_nfs_too_the_living_and_the_dead_are_told_apart(slurm, tmp_path):
+    there = tmp_path / "other" / ".snakemake"
+    there.parent.mkdir()
+    first, second = remove_stale_locks(there), remove_stale_locks(there)
+    first.close()
+    lock = there / "locks" / "0.output.lock"
+    lock.parent.mkdir()
+    lock.touch()
+    remove_stale_locks(there).close()
+    assert lock.exists()
+    assert cancel_orphans_in([str(tmp_path / "other")]) == []
+    second.close()
+    assert cancel_orphans_in([str(tmp_path / "other")]) == ["3"]
+
+
 def test_without_slurm_there_is_nothing_to_cancel(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with remove_stale_locks(tmp_path) as alive:

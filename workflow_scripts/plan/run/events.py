@@ -77,7 +77,8 @@ class EventHandler(logging.Handler):
             stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
             path = self._folder / f"{stamp}-{os.getpid()}.jsonl"
             self._stream = path.open("a", encoding="utf-8")
-            fcntl.flock(self._stream, fcntl.LOCK_SH)
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(self._stream, fcntl.LOCK_EX)
         self._stream.write(json.dumps(event._asdict()) + "\n")
         self._stream.flush()
 
@@ -90,12 +91,16 @@ def record_events(run: Path) -> None:
 
 
 def is_written(path: Path) -> bool:
-    """Tell whether the process that writes an event file still lives."""
+    """Tell whether the process that writes an event file still lives.
+
+    NFS has shared locks for files that are read, and exclusive ones for files that are written.
+    Without locks nobody is seen.
+    """
     with path.open("rb") as stream:
         try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError as error:
+            return isinstance(error, BlockingIOError)
     return False
 
 

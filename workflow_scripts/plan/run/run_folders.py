@@ -202,8 +202,9 @@ def _open_alive(folder: Path) -> IO[bytes]:
             folder.mkdir(exist_ok=True)
             if os.access(folder, os.W_OK):
                 path = folder / "alive"
-                # Another user's file is locked as well as one's own.
-                return path.open("ab" if os.access(path, os.W_OK) or not path.exists() else "rb")
+                # Another user's file is locked as well as one's own. NFS has exclusive locks for
+                # files that are written, and shared ones for files that are read.
+                return path.open("a+b" if os.access(path, os.W_OK) or not path.exists() else "rb")
         except OSError as error:
             if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
                 raise
@@ -241,7 +242,8 @@ def cancel_orphans_in(folders: list[str], patience: float = 60.0) -> list[str]:
     dead = []
     for folder in map(Path, folders):
         try:
-            with (folder / ".snakemake" / "alive").open("rb") as alive:
+            path = folder / ".snakemake" / "alive"
+            with path.open("r+b" if os.access(path, os.W_OK) else "rb") as alive:
                 if _is_alone(alive):
                     dead.append(folder)
         except OSError:  # moved, or deleted: nobody works there

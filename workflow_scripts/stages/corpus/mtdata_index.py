@@ -41,6 +41,11 @@ def _sides(entry: Entry, source: str, reference: str) -> list[int]:
             f"mtdata {entry.did}: its languages are {' and '.join(codes)}, and not those of the "
             f"configuration, {' and '.join(wanted)}"
         )
+    if codes[0] == codes[1]:
+        raise InputError(
+            f"mtdata {entry.did}: both sides are {codes[0]}, so which is the source can't be told; "
+            "download it, and give the files as source and reference"
+        )
     return [codes.index(code) for code in wanted]
 
 

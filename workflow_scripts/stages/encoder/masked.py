@@ -131,8 +131,9 @@ def masked_losses(model: Any, batch: dict[str, Tensor]) -> Tensor:
 
 
 def masked_loss(model: Any, batch: dict[str, Tensor]) -> Tensor:
-    """Return the mean of `masked_losses`."""
-    return masked_losses(model, batch).mean()
+    """Return the mean of `masked_losses`; 0 if no token is asked for, since all are unknown."""
+    losses = masked_losses(model, batch)
+    return losses.mean() if len(losses) else losses.sum()
 
 
 def untrained(settings: dict[str, Any], tokenizer: Any, seed: int) -> Any:
@@ -259,7 +260,7 @@ def perplexity(
         device: for torch.
 
     Raises:
-        InputError: the training diverged.
+        InputError: the training diverged, or no token is asked for.
     """
     total, count, where = 0.0, 0, torch.device(device)
     for items in in_batches(np.arange(len(tokens.lengths)), tokens.lengths, settings["batch"]):
@@ -267,6 +268,11 @@ def perplexity(
         with torch.inference_mode(), computed_in(settings["precision"], where):
             losses = masked_losses(model, batch)
         total, count = total + float(losses.double().sum()), count + len(losses)
+    if not count:
+        raise InputError(
+            "encoder: all tokens of the held-out sentences are unknown; raise scratch.held_out, or "
+            "add to run.corpora"
+        )
     with np.errstate(over="ignore"):
         found = float(np.exp(total / count))
     if not np.isfinite(found):

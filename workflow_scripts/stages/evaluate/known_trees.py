@@ -11,7 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import CommandParser, run
+from workflow_scripts.core.cli import CommandParser, positive, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths, verify
 from workflow_scripts.core.files.parquet import read_rows
@@ -131,9 +131,9 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--folder", type=Path, required=True, help="of the select stage")
     parser.add_argument("--trees", type=Path, required=True, help="folder of the syntax stage")
     parser.add_argument("--shards", type=int, required=True)
-    parser.add_argument("--best", type=int, required=True, help="ranks")
-    parser.add_argument("--levels", type=int, default=3, help="of the trees that count (3)")
-    parser.add_argument("--bootstrap", type=int, default=1000, help="samples (1000)")
+    parser.add_argument("--best", type=positive, required=True, help="ranks")
+    parser.add_argument("--levels", type=positive, default=3, help="of the trees that count (3)")
+    parser.add_argument("--bootstrap", type=positive, default=1000, help="samples (1000)")
     parser.add_argument("--seed", type=int, default=1, help="of the bootstrap (1)")
     arguments = parser.parse_args(argv)
     selected = _verified(arguments.folder, arguments.shards)

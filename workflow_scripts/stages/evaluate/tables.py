@@ -264,7 +264,7 @@ def answers(run: FinishedRun) -> Table:
         rows.append({**of, "rank": None, "of_rank": total, "all_ranks": figures})
         rows += [
             {**of, "rank": rank, "of_rank": own, "precision": own["share"], "all_ranks": None}
-            for rank, own in ranks.items()
+            for rank, own in sorted(ranks.items(), key=lambda each: int(each[0]))
         ]
     columns = (
         "system prompts found rank right=of_rank.right paraphrases=of_rank.paraphrases precision "

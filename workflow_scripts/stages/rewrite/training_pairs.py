@@ -3,7 +3,8 @@
 Every pair of one reference goes into the same split, also where the reference has several ids: what
 is held out shares neither a reference nor a paraphrase with what is trained on. What depends on all
 pairs, the draw of the references, is found by passes over files, in memory for the references that
-are held out alone; duplicates are found shard by shard.
+are held out alone; duplicates are found shard by shard. A pair and the same texts the other way
+round are two pairs, of two references.
 """
 
 import functools

@@ -29,11 +29,16 @@ def train_model(
         about: where the sentences come from; it is kept with the model.
 
     Raises:
-        InputError: an unknown setting, or too few sentences.
+        InputError: an unknown setting, one that can't be, or too few sentences.
     """
     if unknown := sorted(set(config) - set(DEFAULTS)):
         raise InputError(f"grammar: unknown settings {unknown}; there are {sorted(DEFAULTS)}")
     settings = {**DEFAULTS, **config}
+    counts = [name for name, value in DEFAULTS.items() if isinstance(value, int) and name != "seed"]
+    if low := [name for name in counts if settings[name] < 1]:
+        raise InputError(f"grammar: {', '.join(low)}: must be above zero")
+    if not 0 <= settings["counted"] < 1:
+        raise InputError("grammar: counted: must be from 0 to below 1; the rest is trained on")
     # One thread: more would add up in another order.
     torch.set_num_threads(1)
     parts = split(sentences, settings)
