@@ -85,7 +85,7 @@ def pair(row):
 
 
 def merged(pairs):
-    """Return the pairs once each.
+    """Return the pairs once each, each number from the first line that has it.
 
     None where an id stands for two references or sources, or a pair has two numbers of a kind.
     """
@@ -97,13 +97,18 @@ def merged(pairs):
             at = identity, paraphrase, place
             if value is not None and told.setdefault(at, value) != value:
                 return None
-        first = found.setdefault((identity, paraphrase), ([], numbers))
-        first[0].extend(each for each in dict.fromkeys(systems) if each not in first[0])
+        named, _ = found.setdefault((identity, paraphrase), ([], [None] * len(numbers)))
+        named.extend(each for each in dict.fromkeys(systems) if each not in named)
+        found[identity, paraphrase] = (
+            named,
+            [told.get((identity, paraphrase, place)) for place in range(len(numbers))],
+        )
     return found or None
 
 
 @fuzz()
 @given(st.one_of(tables(PAIRS, least=4), tables(PAIRS), texts))
+@example(b"id\treference\tparaphrase\tforward_nll\na\tA b.\ta\t\na\tA b.\ta\t7\n")
 def test_pairs_to_rate(tmp_path_factory, content):
     with file(tmp_path_factory.getbasetemp(), "pairs.tsv", content) as path:
         found = outcome(path, lambda: of_file(path, None, 1))
