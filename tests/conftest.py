@@ -1,5 +1,6 @@
 """Fixtures of all tests, the order in which they run, and the runs that they share."""
 
+import csv
 import fcntl
 import itertools
 import json
@@ -119,10 +120,24 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+def cpu_seconds(run: Path) -> list[float]:
+    """Return what each job of a run took, as Snakemake measured it."""
+    found = []
+    for path in (run / "results" / "benchmarks").rglob("*.tsv"):
+        with path.open(encoding="utf-8", newline="") as stream:
+            found += [float(row["cpu_time"]) for row in csv.DictReader(stream, delimiter="\t")]
+    return found
+
+
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Name the files of shared runs that a test changed."""
+    """Tell what shared runs cost, and name their files that a test changed."""
+    for path in sorted(config._tmp_path_factory.getbasetemp().glob(f"*{_SUMS}")):
+        name = path.name.removesuffix(_SUMS)
+        if seconds := cpu_seconds(path.with_name(name)):
+            told = f"{sum(seconds):.0f} CPU-seconds of {len(seconds)} jobs"
+            terminalreporter.write_line(f"the run {name}: {told}")
     if changed := config.stash.get(_CHANGED, []):
         terminalreporter.section("files of a shared run that a test changed", red=True)
         terminalreporter.write_line("\n".join(changed))
@@ -161,14 +176,14 @@ def bitext(once) -> Path:
 
 @pytest.fixture(scope="session")
 def finished(bitext: Path, once) -> Pipeline:
-    """A finished micro run, never to be changed."""
+    """A finished micro run, never to be changed: for tests that change a run and make it again."""
     config = micro.config(bitext)
     return Pipeline(once("finished", lambda folder: Pipeline(folder, config).run()), config)
 
 
 @pytest.fixture(scope="session")
 def whole(bitext: Path, once) -> Pipeline:
-    """A finished run of all stages, never to be changed."""
+    """A finished run of all stages, never to be changed: the one run of `make test`."""
     from tests.unit.sentence_transformer import write_model  # imports for seconds
 
     config = micro.whole(bitext)

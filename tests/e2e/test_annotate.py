@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.micro import PAPERS
 from workflow_scripts.apps.annotate import __main__ as command
 from workflow_scripts.apps.annotate.modes import SLOTS, Answer
 from workflow_scripts.core.files.parquet import read_rows
@@ -25,20 +26,25 @@ def answer_all(store, arguments):
 
 
 @pytest.fixture
-def here(finished, tmp_path, monkeypatch):
+def here(whole, tmp_path, monkeypatch):
     """Where the run was made; the databases stand elsewhere, as it is never to be changed."""
-    monkeypatch.chdir(finished.folder)
+    monkeypatch.chdir(whole.folder)
     monkeypatch.setattr(command, "serve", answer_all)
     return tmp_path
 
 
+def rows_of(units, kind):
+    for system in PAPERS:
+        yield from read_rows(Path(f"runs/whole/{units}{system}/0000.parquet"), kind)
+
+
 def selected():
-    rows = read_rows(Path("runs/micro/select.micro/0000.parquet"), ParaphrasesRow)
+    rows = rows_of("select.", ParaphrasesRow)
     return {(row["id"], each["text"]) for row in rows for each in row["paraphrases"]}
 
 
 def test_all_that_a_run_selected_is_rated(here, capsys):
-    options = ["--run", "micro", "--database", str(here / "campaign.sqlite")]
+    options = ["--run", "whole", "--database", str(here / "campaign.sqlite")]
     command.main(options)
     command.main([*options, "--export", str(here / "ratings.tsv")])
     found = read_ratings(here / "ratings.tsv")
@@ -52,7 +58,7 @@ def test_all_that_a_run_selected_is_rated(here, capsys):
 
 def test_pairs_are_drawn_by_the_runs_own_paraphrase_score(here, capsys):
     database, labels = here / "campaign.sqlite", here / "labels.tsv"
-    options = ["--run", "micro", "--mode", "strength", "--database", str(database)]
+    options = ["--run", "whole", "--mode", "strength", "--database", str(database)]
     command.main([*options, "--column", "score", "--per-bin", "3"])
     command.main([*options, "--export", str(labels)])
     head, *rows = (line.split("\t") for line in labels.read_text("utf-8").splitlines())
@@ -60,10 +66,8 @@ def test_pairs_are_drawn_by_the_runs_own_paraphrase_score(here, capsys):
     assert found
     assert {row["label"] for row in found} == {"A"}
     assert {(row["id"], row["paraphrase"]) for row in found} <= selected()
-    values = {
-        row["id"]: row["value"]
-        for row in read_rows(Path("runs/micro/filter.score-micro/0000.parquet"), PairValueRow)
-    }
+    valued = rows_of("filter.score-", PairValueRow)
+    known = {row["id"] for row in valued if row["value"] is not None}
     assert all(-1 <= float(row["paraphrase_score"]) <= 1 for row in found)
-    assert {row["id"] for row in found} <= {each for each in values if values[each] is not None}
+    assert {row["id"] for row in found} <= known
     assert "paraphrase score" in capsys.readouterr().out

@@ -26,7 +26,6 @@ import pytest
 
 from paraloom.commands import ENTRIES, main
 from tests.e2e import (
-    test_compare,
     test_demo,
     test_encoder_tasks,
     test_judge,
@@ -67,15 +66,18 @@ APART = {
     ),
     "rewriter repair": "a job that test_commands.py runs alone",
 }
-# How each run is had, and which commands apply.
+# The run that each goes on from, how it is had, and which commands apply.
 RUNS = {
-    "micro": (lambda finished, _: finished, "bitext rewriter embedding column ratings"),
-    "judged": (test_judge.judged, "bitext judge others"),
-    "compared": (test_compare.four_systems, "bitext embedding column others"),
-    "demo": (test_demo.with_paraloom, "bitext embedding others"),
-    "written": (test_rewriting.written, "bitext rewriter several"),
-    "tuned": (test_encoder_tasks.tuned, "bitext rewriter embedding encoder column"),
-    "merged": (test_merge.both_merged, "merge embedding column others"),
+    "micro": (
+        "finished",
+        lambda finished, _: finished,
+        "bitext rewriter embedding column ratings one",
+    ),
+    "judged": ("finished", test_judge.judged, "bitext judge others"),
+    "demo": ("finished", test_demo.with_paraloom, "bitext embedding others"),
+    "written": ("finished", test_rewriting.written, "bitext rewriter several one"),
+    "tuned": ("whole", test_encoder_tasks.tuned, "bitext rewriter embedding encoder column others"),
+    "merged": ("finished", test_merge.both_merged, "merge embedding column others"),
 }
 ANSWERS = {
     "similarity": [Answer(score=70.0, grammar=2)],
@@ -108,13 +110,15 @@ class Workplace(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def place(finished, once, tmp_path_factory):
+def place(request, finished, once, tmp_path_factory):
     """Return the workplace of a run by its name in `RUNS`."""
     found = {}
 
     def made(name):
         if name not in found:
-            found[name] = workplace(RUNS[name][0](finished, once), finished, tmp_path_factory)
+            base, had, _ = RUNS[name]
+            run = had(request.getfixturevalue(base), once)
+            found[name] = workplace(run, finished, tmp_path_factory)
         return found[name]
 
     return made
@@ -230,7 +234,7 @@ def state(folder):
 
 CASES = [
     pytest.param(row, name, id=f"{row.job}-{name}")
-    for row, (name, (_, told)) in product(table(), RUNS.items())
+    for row, (name, (_, _, told)) in product(table(), RUNS.items())
     if row.applies in ("every", *told.split())
 ]
 

@@ -1,25 +1,27 @@
 """The manifests of finished runs: their counts add up, their hashes hold, no stage is without."""
 
+import json
 import os
 import shutil
 from collections import Counter
+from itertools import pairwise
 
 import pyarrow.parquet as pq
 import pytest
 
 from tests.e2e import micro
-from tests.e2e.pipeline import sha256
+from tests.e2e.pipeline import sha256, stages_of
 from workflow_scripts.core.files.manifest import TOOLS
 from workflow_scripts.stages.catalogue import STAGES
 
 pytestmark = pytest.mark.e2e
 
-CORPORA = ("train", "held_out", "dev", "test")
+CORPORA = ("train", "web", "held_out", "dev", "test")
 
 
 @pytest.fixture
-def manifests(finished):
-    return {name: finished.manifest(name) for name in finished.units()}
+def manifests(whole):
+    return {name: whole.manifest(name) for name in whole.units()}
 
 
 def rows_in_files(folder) -> int:
@@ -36,59 +38,66 @@ def test_every_manifest_is_the_sum_of_its_parts(manifests):
         assert manifest["rows_in"] == manifest["rows_out"] + rejected.total(), name
 
 
-def test_rows_out_of_a_stage_are_rows_into_the_next(finished, manifests):
+def test_rows_out_of_a_stage_are_rows_into_the_next(whole, manifests):
     def out(*names):
         return sum(manifests[name]["rows_out"] for name in names)
 
     corpora = [f"corpus.{name}" for name in CORPORA]
     assert [out(name) for name in corpora] == [micro.SIZES[name] for name in CORPORA]
     assert manifests["clean"]["rows_in"] == out(*corpora)
-    assert manifests["subword.main"]["rows_in"] == out("clean")
-    assert manifests["generate.references"]["rows_in"] == out("clean")
-    chain = ("generate.references", "generate.micro", "score.micro", "select.micro")
-    for name, following in zip(chain, [*chain[1:], "evaluate.micro"], strict=True):
-        assert manifests[following]["rows_in"] == out(name), following
-    assert manifests["release"]["rows_in"] == out("select.micro")
-    assert manifests["release"]["rows_out"] == 16
-    copies = finished.config["subword"]["samples"]
-    for role in ("forward", "backward"):
-        assert manifests[f"train.{role}"]["rows_in"] == copies * micro.SIZES["train"]
+    for following in ("subword.filter", "dual_filter.scores", "dual_filter.kept"):
+        assert manifests[following]["rows_in"] == out("clean")
+    for following in ("subword.main", "generate.references", "generate.words", "generate.idf"):
+        assert manifests[following]["rows_in"] == out("dual_filter.kept")
+    for system in micro.PAPERS:
+        stages = ("generate", "score", "select", "syntax")
+        chain = ["generate.references", *(f"{stage}.{system}" for stage in stages)]
+        for name, following in pairwise(chain):
+            assert manifests[following]["rows_in"] == out(name), following
+    selected = out(*(f"select.{system}" for system in micro.PAPERS))
+    assert manifests["release"]["rows_in"] == manifests["release"]["rows_out"] == selected
+    # All but one corpus are trusted, and it is not trained on.
+    copies = whole.config["subword"]["samples"]
+    for role in whole.config["train"]["models"]:
+        assert manifests[f"train.{role}"]["rows_in"] == copies * micro.SIZES["train"], role
 
 
-def test_rows_out_are_the_rows_of_the_files(finished, manifests):
-    one_row_each = ("corpus", "clean", "generate", "score", "select")
-    for name, folder in finished.units().items():
-        if name.startswith(one_row_each):
+def test_rows_out_are_the_rows_of_the_files(whole, manifests):
+    one_row_each = ("corpus", "clean", "dual_filter", "generate", "score", "select", "syntax")
+    for name, folder in whole.units().items():
+        if name.startswith(one_row_each) and list(folder.glob("[0-9]*.parquet")):
             assert manifests[name]["rows_out"] == rows_in_files(folder), name
 
 
-def test_hashes_are_those_of_the_files(finished, manifests):
-    for name, folder in finished.units().items():
+def test_hashes_are_those_of_the_files(whole, manifests):
+    for name, folder in whole.units().items():
         for part, record in manifests[name]["parts"].items():
             files = {file: sha256((folder / part).parent / file) for file in record["files"]}
             assert record["files"] == files, f"{name}: {part}"
 
 
-def test_manifests_name_what_they_were_made_from(finished, manifests):
+def test_manifests_name_what_they_were_made_from(whole, manifests):
     """Up to what is read from files of the user's, each by the hash of its manifest."""
     known = {
-        manifest["name"]: sha256(finished.unit(name) / "manifest.json")
+        manifest["name"]: sha256(whole.unit(name) / "manifest.json")
         for name, manifest in manifests.items()
     }
+    files = {"embed.evaluation", "filter.given", "transfer.tasks"}
     for name, manifest in manifests.items():
         assert manifest["upstream"].items() <= known.items(), name
-        from_files = name.startswith("corpus.") or name in ("embed.evaluation", "filter.given")
+        from_files = name.startswith("corpus.") or name in files
         assert bool(manifest["upstream"]) == (not from_files), name
     others = ("release/", "filter/", "embed/")
     # Of training sets and embeddings it reads what the report shows of them.
-    tested = ("filter/half-micro/", "filter/short-given/", "embed/sts/")
+    tested = ("filter/half-bt2017/", "filter/short-given/", "embed/sts/")
     released = {name for name in known if not name.startswith(others) or name.startswith(tested)}
     assert set(manifests["release"]["upstream"]) == released
 
 
-def test_flipped_byte_stops_the_run_and_what_it_says_to_do_helps(finished, own_copy_of):
-    pipeline = own_copy_of(finished)
-    select, damaged = pipeline.unit("select.micro"), pipeline.unit("score.micro") / "0000.parquet"
+def test_flipped_byte_stops_the_run_and_what_it_says_to_do_helps(whole, own_copy_of):
+    pipeline = own_copy_of(whole)
+    select = pipeline.unit("select.bt2017")
+    damaged = pipeline.unit("score.bt2017") / "0000.parquet"
     before = pipeline.hashes()
     content, status = bytearray(damaged.read_bytes()), damaged.stat()
     content[len(content) // 2] ^= 1
@@ -108,18 +117,23 @@ def test_flipped_byte_stops_the_run_and_what_it_says_to_do_helps(finished, own_c
     assert pipeline.hashes() == before
 
 
-def test_manifests_say_stage_version_configuration_and_tools(finished, manifests):
+def test_manifests_say_stage_version_configuration_and_tools(whole, manifests):
     for name, manifest in manifests.items():
-        assert finished.unit(name).name.startswith(f"v{manifest['version']}-")
+        assert whole.unit(name).name.startswith(f"v{manifest['version']}-")
         assert name.split(".")[0] == manifest["stage"]
-    select = finished.config["systems"]["micro"]["select"]
-    assert manifests["select.micro"]["config"] == select
-    assert manifests["generate.micro"]["config"]["seed"] == 1
-    assert {"numpy", "torch", "sentencepiece"} <= manifests["generate.micro"]["tools"].keys()
+    select = whole.config["systems"]["parabank2"]["select"]
+    given = {key: select[key] for key in ("method", "judge")}
+    assert manifests["select.parabank2"]["config"].items() >= given.items()
+    assert manifests["generate.bt2017"]["config"]["seed"] == 1
+    assert {"numpy", "torch", "sentencepiece"} <= manifests["generate.bt2017"]["tools"].keys()
 
 
-def test_one_run_visits_every_stage_and_every_package(whole):
-    found = [whole.manifest(name) for name in whole.units()]
-    assert {manifest["stage"] for manifest in found} == {stage.name for stage in STAGES}
-    tools = {tool for manifest in found for tool in manifest["tools"]}
+def test_one_run_visits_every_stage_and_every_package(whole, manifests):
+    stages = {stage.name for stage in STAGES}
+    assert {manifest["stage"] for manifest in manifests.values()} == stages
+    # What Snakemake's process itself wrote of the jobs that it ran.
+    events = (whole.folder / "runs" / "whole" / "events").iterdir()
+    lines = [json.loads(line) for path in events for line in path.read_text("utf-8").splitlines()]
+    assert stages_of(Counter(line["rule"] for line in lines if "rule" in line)) == stages
+    tools = {tool for manifest in manifests.values() for tool in manifest["tools"]}
     assert tools >= set(TOOLS) - (set() if micro.HAS_KENLM else {"kenlm"})

@@ -50,10 +50,11 @@ def selected(pipeline: Pipeline) -> int:
     return pipeline.manifest("select.micro")["parts"]["0000"]["extra"]["candidates"]["selected"]
 
 
-def test_finished_run_has_nothing_left_to_do(finished):
-    assert NOTHING in finished.run("--dry-run")
+def test_finished_run_has_nothing_left_to_do(whole):
+    assert NOTHING in whole.run("--dry-run")
 
 
+@pytest.mark.rest
 def test_every_unit_of_the_run_is_linked_and_has_its_manifest(finished):
     assert set(finished.units()) == {
         *("corpus.train", "corpus.held_out", "corpus.dev", "corpus.test", "clean"),
@@ -71,9 +72,9 @@ def test_every_unit_of_the_run_is_linked_and_has_its_manifest(finished):
     assert all((folder / "manifest.json").is_file() for folder in finished.units().values())
 
 
-def test_nothing_but_whole_files_is_left_behind(finished):
-    assert not list((finished.folder / "results").rglob(".*.tmp"))
-    assert not list((finished.folder / ".snakemake" / "incomplete").iterdir())
+def test_nothing_but_whole_files_is_left_behind(whole):
+    assert not list((whole.folder / "results").rglob(".*.tmp"))
+    assert not list((whole.folder / ".snakemake" / "incomplete").iterdir())
 
 
 @pytest.mark.rest
@@ -183,6 +184,7 @@ def test_forcing_a_stage_means_each_of_its_jobs(finished, stage, rules):
     assert {rule: planned[rule] for rule in planned if rule.startswith(f"{stage}_")} == rules
 
 
+@pytest.mark.rest
 def test_what_changes_no_output_is_no_reason_to_run_again(finished, copy_of):
     changes = {
         "compute": {"batch_rows": 7, "batch_tokens": 99, "train_threads": 2, "search_threads": 2},

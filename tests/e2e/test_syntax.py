@@ -6,8 +6,6 @@ import math
 import pytest
 
 from tests.e2e import micro
-from tests.rules.test_commands import damage, flipped, in_process, jobs, run_alone
-from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import ParaphrasesRow, TreesRow
 
@@ -15,8 +13,8 @@ pytestmark = pytest.mark.e2e
 
 
 @pytest.mark.rest
-def test_trees_are_made_kept_and_measured(whole, own_copy_of, monkeypatch):
-    pipeline = own_copy_of(whole)
+def test_trees_are_made_kept_and_measured(whole, copy_of):
+    pipeline = copy_of(whole)
     rows = list(read_rows(pipeline.unit("syntax.bt2017") / "0000.parquet", TreesRow))
     selected = list(read_rows(pipeline.unit("select.bt2017") / "0000.parquet", ParaphrasesRow))
     assert [row["id"] for row in rows] == [row["id"] for row in selected]
@@ -45,19 +43,10 @@ def test_trees_are_made_kept_and_measured(whole, own_copy_of, monkeypatch):
     assert "syntax_shard" not in planned
     assert planned["evaluate_measures"] == len(micro.PAPERS)
 
-    # The command alone, and on a damaged shard.
-    output = pipeline.with_config(whole.config).run("--dry-run", "--forceall", "--printshellcmds")
-    job = next(each for each in jobs(output) if each.rule == "syntax_shard")
-    run_alone(job, pipeline.folder)
-    damage(pipeline.folder / job.inputs[0], flipped)
-    monkeypatch.chdir(pipeline.folder)
-    with pytest.raises(InputError, match="differs from what its stage wrote"):
-        in_process(job)()
 
-
-def test_a_missing_parser_stops_the_run_before_it_starts(tmp_path, own_copy_of, finished):
-    changes = {"evaluate": {"syntax": {**micro.SYNTAX, "folder": str(tmp_path / "none")}}}
-    pipeline = own_copy_of(finished).with_config(micro.merged(finished.config, changes))
+def test_a_missing_parser_stops_the_run_before_it_starts(tmp_path, copy_of, whole):
+    changes = {"evaluate": {"syntax": {"folder": str(tmp_path / "none")}}}
+    pipeline = copy_of(whole).with_config(micro.merged(whole.config, changes))
     output = pipeline.fail("--dry-run")
     assert "evaluate.syntax.folder" in output
     assert "stanza.download('en'" in output

@@ -1,5 +1,9 @@
-"""A run on text without bitext: a finished model writes the sources of its references."""
+"""A run on text without bitext: a finished model writes the sources of its references.
 
+Both models are finished ones in folders: nothing is trained, no text is there to train on.
+"""
+
+import json
 import shutil
 from pathlib import Path
 
@@ -8,15 +12,16 @@ import pytest
 import zstandard
 
 from tests.e2e import micro
-from tests.e2e.pipeline import Pipeline
-from tests.e2e.test_finished_models import SIDES, write_models
+from tests.e2e.pipeline import Pipeline, sha256, stages_of
 from tests.e2e.test_kill import kill_in
+from tests.golden.models import fixed_model
 from tests.rules.test_commands import damage, flipped, in_process, jobs, run_alone
 from workflow_scripts.commands.runs.__main__ import main as runs
 from workflow_scripts.core.errors import InputError
 
 pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
+SIDES = ("source", "reference")
 MARK = "written by own_backward"
 # Lines that are no sentence, one that stands there before, and one that no model here can read.
 BAD = [b"", b"A \0 is in it.", b"\xff", b"...", b"the old man " * 100]
@@ -35,16 +40,26 @@ def text(once):
     return once("text", write) / "mine.en"
 
 
+def write_models(folder):
+    fixed_model(folder / "forward", *SIDES, 1)
+    fixed_model(folder / "backward", *reversed(SIDES), 2)
+
+
 @pytest.fixture(scope="module")
-def config(bitext, text, once):
-    models = once("finished_models", write_models)
+def own_models(once):
+    return once("finished_models", write_models)
+
+
+@pytest.fixture(scope="module")
+def config(bitext, text, own_models):
     blocks = {
         f"own_{role}": {
-            "folder": str(models / role),
-            **{f"{side}_model": f"{models}/{role}/{side}.model" for side in SIDES},
-            "trained_on": [],
+            "folder": str(own_models / role),
+            **{f"{side}_model": f"{own_models}/{role}/{side}.model" for side in SIDES},
+            "trained_on": seen,
+            "licence": "CC0-1.0",
         }
-        for role in ("forward", "backward")
+        for role, seen in (("forward", ["train"]), ("backward", []))
     }
     changes = {
         "run": {"corpora": ["train", "mine"], "rewriters": [], "embeddings": []},
@@ -73,6 +88,45 @@ def config(bitext, text, once):
 @pytest.fixture(scope="module")
 def run(config, once):
     return Pipeline(once("text_run", lambda folder: Pipeline(folder, config).run()), config)
+
+
+def test_no_text_is_cut_and_nothing_is_trained(run):
+    planned = run.planned("--forceall", "release")
+    assert not stages_of(planned) & {"subword", "embed", "rewrite"}
+    assert planned["train_take_over"] == 2
+    assert "train_model" not in planned
+    assert not (run.folder / "results" / "subword").exists()
+
+
+@pytest.mark.parametrize("role", ["forward", "backward"])
+def test_models_are_as_they_were_and_measured_on_test_pairs_alone(run, own_models, role):
+    unit = run.unit(f"train.{role}")
+    for name in ("params.best", "vocab.src.0.json", "source.model", "reference.model"):
+        assert sha256(unit / name) == sha256(own_models / role / name)
+    metrics = json.loads((unit / "metrics.json").read_text(encoding="utf-8"))
+    assert metrics["bleu"]["sentences"] == micro.SIZES["test"]
+    assert metrics["test_perplexity"] > 1
+    assert "updates" not in metrics
+    assert run.manifest(f"train.{role}")["rows_in"] == 0
+
+
+def test_another_content_of_the_own_model_is_another_run(run, own_models, copy_of, tmp_path):
+    folder = shutil.copytree(own_models / "forward", tmp_path / "forward")
+    with (folder / "params.best").open("ab") as stream:
+        stream.write(b" ")
+    other = micro.merged(run.config, {"models": {"own_forward": {"folder": str(folder)}}})
+    planned = copy_of(run).with_config(other).planned("generate")
+    assert planned["train_take_over"] == planned["generate_shard"] == 1
+
+
+def test_what_the_models_declare_is_told_and_decides_what_is_seen(run):
+    measures = json.loads((run.unit("evaluate.micro") / "measures.json").read_text("utf-8"))
+    found = {name: group["references"] for name, group in measures["groups"].items()}
+    assert (found["seen"], found["held_out"]) == (8, run.manifest("corpus.mine")["rows_out"])
+    card = (run.unit("release") / "micro" / "README.md").read_text(encoding="utf-8")
+    assert "| forward | folder forward | CC0-1.0 | train |" in card
+    assert "| backward | folder backward | CC0-1.0 | none of the corpora of this run |" in card
+    assert "Not trained in this run" in (run.unit("release") / "report.html").read_text("utf-8")
 
 
 def test_references_get_sources_and_what_does_not_come_back_is_left_out(run):

@@ -1,13 +1,19 @@
-"""A run that tunes a grid, with a classifier, words and documents as in Wieting et al. (2017)."""
+"""A run that tunes a grid, with a classifier, words and documents as in Wieting et al. (2017).
+
+It has a file of right answers besides.
+"""
 
 import csv
 import json
+import os
 from pathlib import Path
 
 import pytest
 from pyarrow.parquet import read_table
 
 from tests.e2e import micro
+from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import ParaphrasesRow
 
 FLUENCY = ["fluency"] if micro.HAS_KENLM else []
 pytestmark = [pytest.mark.e2e, pytest.mark.rest]
@@ -18,8 +24,32 @@ def rows(release, name):
         return list(csv.DictReader(file, delimiter="\t"))
 
 
-def test_a_grid_is_tuned_and_a_classifier_tested(finished, copy_of):
+def write_answers(pipeline):
+    """Write all that was selected, in capitals, as right answers, and one more; return prompts."""
+    shards = sorted(pipeline.unit("select.micro").glob("[0-9]*.parquet"))
+    selected = [row for shard in shards for row in read_rows(shard, ParaphrasesRow)]
+    pairs = [(row["source"], each["text"]) for row in selected for each in row["paraphrases"]]
+    lines = [f"{source}\t{text.upper()}\t1" for source, text in pairs]
+    micro.write_lines(pipeline.folder / "answers.tsv", [*lines, "nowhere\tno\t1"])
+    return len({source for source, _ in pairs})
+
+
+def check_answers(pipeline, prompts):
+    unit, release = pipeline.unit("evaluate.micro"), pipeline.unit("release")
+    found = json.loads((unit / "answers.json").read_text(encoding="utf-8"))
+    assert (found["prompts"], found["found"]) == (prompts + 1, prompts)
+    assert found["precision"] == found["weighted_recall"] == 1
+    total, *_ = rows(release, "answers")
+    assert (total["system"], float(total["weighted_macro_f1"])) == ("micro", 1)
+    assert 'id="answers"' in (release / "report.html").read_text(encoding="utf-8")
+    # The file counts by its content.
+    os.utime(pipeline.folder / "answers.tsv")
+    assert not pipeline.planned()
+
+
+def test_a_grid_is_tuned_a_classifier_tested_and_right_answers_are_found(finished, copy_of):
     pipeline = copy_of(finished)
+    prompts = write_answers(pipeline)
     graded = Path(pipeline.config["data"]) / "graded.tsv"
     lines = graded.read_text(encoding="utf-8").splitlines(keepends=True)
     development, documents = pipeline.folder / "chosen.tsv", pipeline.folder / "documents.txt"
@@ -49,8 +79,12 @@ def test_a_grid_is_tuned_and_a_classifier_tested(finished, copy_of):
                 "tune": True,
             }
         },
+        "embeddings": {"tiny": {"seeds": [1]}},
         "sts": {"data": [str(reported), str(development)], "development": ["chosen"]},
-        "evaluate": {"punctuation": "tokens", "documents": str(documents)},
+        "evaluate": {
+            **{"punctuation": "tokens", "documents": str(documents)},
+            "answers": str(pipeline.folder / "answers.tsv"),
+        },
         "run": {"training_sets": ["tuned"], "rewriters": []},
     }
     pipeline = pipeline.with_config(micro.merged(pipeline.config, changes))
@@ -88,4 +122,4 @@ def test_a_grid_is_tuned_and_a_classifier_tested(finished, copy_of):
     for name in FLUENCY:
         values = read_table(pipeline.unit(f"filter.{name}-micro") / "0000.parquet")["value"]
         assert 0 < values.null_count < len(values)
-    assert not pipeline.planned()
+    check_answers(pipeline, prompts)

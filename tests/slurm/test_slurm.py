@@ -141,14 +141,14 @@ def locks(pipeline: Pipeline) -> list[str]:
     return [path.name for path in (pipeline.folder / ".snakemake" / "locks").glob("*")]
 
 
-def test_a_job_runs_with_the_profile_and_makes_the_same_bytes(finished, copy_of):
-    pipeline = copy_of(finished)
+def test_a_job_runs_with_the_profile_and_makes_the_same_bytes(whole, copy_of):
+    pipeline = copy_of(whole)
     (pipeline.unit("release") / "report.html").unlink()
     with started(pipeline, *arguments()) as snakemake:
         assert snakemake.wait(timeout=PATIENCE_SECONDS) == 0, said(pipeline)
     (job,) = slurm_jobs("release_report")
     assert (job.state, job.partition) == ("COMPLETED", "cpu")
-    assert pipeline.hashes() == finished.hashes()
+    assert pipeline.hashes() == whole.hashes()
     assert not locks(pipeline)
     assert NOTHING in pipeline.run("--dry-run")
 

@@ -1,3 +1,4 @@
+import ast
 import importlib.util
 import subprocess
 import sys
@@ -5,6 +6,7 @@ from importlib import metadata
 
 import pytest
 
+from tests.configs import ROOT
 from workflow_scripts.core.files.manifest import TOOLS, module, read_record
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
 from workflow_scripts.plan.run.tools import mixed_versions, tools_of
@@ -47,6 +49,33 @@ def test_a_record_names_what_is_loaded(tmp_path):
     subprocess.run([sys.executable, "-c", code], check=True)
     tools = read_record(path)["tools"]
     assert tools == {name: metadata.version(name) for name in ("regex", "zstandard")}
+
+
+# Imported where stages are, but of no influence on what they write.
+_APART = {
+    *("httpx", "huggingface-hub", "mtdata", "jsonschema", "markupsafe", "pyyaml", "tabulate"),
+    *("snakemake", "threadpoolctl"),
+}
+
+
+def test_a_record_names_every_package_that_stages_import():
+    owners = metadata.packages_distributions()
+    stages = ("core", "encoding", "nmt", "stages")
+    paths = (path for room in stages for path in (ROOT / "workflow_scripts" / room).rglob("*.py"))
+    imported = {
+        owner.lower().replace("_", "-")
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in modules_of(node)
+        for owner in owners.get(name.partition(".")[0], [])
+    }
+    assert imported - _APART == set(TOOLS)
+
+
+def modules_of(node):
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
 
 
 @pytest.mark.slow

@@ -27,12 +27,15 @@ from workflow_scripts.core.files.seal import read_sealed, sealed
 
 # The packages whose version can change what a stage writes; a record names those it has loaded.
 TOOLS = (
+    "apted",
     "faiss-cpu",
     "jinja2",
     "kenlm",
     "lemminflect",
     "matplotlib",
+    "nltk",
     "numpy",
+    "pandas",
     "py3langid",
     "pyarrow",
     "rapidfuzz",
@@ -41,10 +44,12 @@ TOOLS = (
     "sacrebleu",
     "sacremoses",
     "safetensors",
+    "scikit-learn",
     "scipy",
     "sentence-transformers",
     "sentencepiece",
     "sockeye",
+    "spacy",
     "stanza",
     "tokenizers",
     "torch",
@@ -54,7 +59,7 @@ TOOLS = (
 
 
 # Tools whose module has another name.
-_MODULES = {"faiss-cpu": "faiss", "pyspellchecker": "spellchecker"}
+_MODULES = {"faiss-cpu": "faiss", "pyspellchecker": "spellchecker", "scikit-learn": "sklearn"}
 
 
 def module(tool: str) -> str:
