@@ -318,9 +318,9 @@ def fit(
     """
     first = files[0]
     if not 0 < first.good.sum() < len(first):
-        names = ", ".join(source["file"] for source in first.sources)
+        files_read = ", ".join(source["file"] for source in first.sources)
         raise InputError(
-            f"{names}: {'all' if first.good.any() else 'none'} of the pairs are good; a judge "
+            f"{files_read}: {'all' if first.good.any() else 'none'} of the pairs are good; a judge "
             "needs good ones and others"
         )
     design = Design(files, features)
