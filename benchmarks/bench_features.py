@@ -41,7 +41,9 @@ from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 # Lower is better.
 NEGATED = {"forward_nll", "backward_nll", "forward_total", "forward_worst", "unknown_words"}
 NEGATED |= {"edit_distance", "forward_root", "spread_added", "changed_pronouns"}
-NEGATED |= {"invented_words", "dropped_words", "repeated_words"}
+NEGATED |= {"invented_words", "dropped_words", "repeated_words", "doubled_words"}
+NEGATED |= {"inner_capitals", "respelt_words", "untranslated_words", "exchanged_words"}
+NEGATED |= {"changed_marks", "lost_articles"}
 # A clock of CPU time ticks a hundred times a second.
 LEAST_SECONDS = 1.0
 

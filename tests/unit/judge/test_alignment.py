@@ -117,14 +117,53 @@ def test_a_model_of_too_few_layers_is_refused(sentence_transformer):
         ("dropped_words", "The dog sleeps.", "The cat sleeps.", 0),  # replaced
         ("repeated_words", "A dog runs.", "A dog, a dog runs and runs.", 1),
         ("repeated_words", "It runs and runs.", "It runs, and runs.", 0),
+        ("doubled_words", "Please turn off the lights.", "Please turn Turn off the lights.", 1),
+        ("doubled_words", "He had had it.", "He had had it, long, long ago.", 0),
+        ("inner_capitals", "I left my umbrella.", "I Forgot My umbrella. He went.", 2),
+        ("inner_capitals", "the president", "I think the President will", 0),  # a noun
+        ("inner_capitals", "They say I Know it", "I know that I Know it", 0),
+        ("respelt_words", "Sami told Layla it rained.", "Samhi told Laylas it raind.", 3),
+        ("respelt_words", "Sami slept.", "Sami and Samhi slept.", 0),  # no word is lost
+        ("respelt_words", "The plan was Plato's.", "It's Platus who planned.", 1),  # two steps
+        ("respelt_words", "Sami slept.", "Semir slept.", 0),  # two steps of five letters
+        ("respelt_words", "Blood has (Ig) in it.", "There is (lg) in blood.", 1),
+        ("respelt_words", "It is a form.", "It is from there.", 0),  # a word of its own
+        ("untranslated_words", "I was teased.", "There were chacots.", 0),  # no source
+        ("lost_articles", "Could you send me a report?", "Could you send me report?", 1),
+        ("lost_articles", "I'm a pretty good writer.", "I'm very good writer.", 1),
+        ("lost_articles", "A dog or an old cat.", "Tom's dog, or my very old cat.", 0),
+        ("lost_articles", "We have a lot of time.", "We have much time.", 0),
+        ("lost_articles", "A strawberry ice cream.", "An ice cream of strawberry.", 0),
+        ("exchanged_words", "In August we met on Mondays.", "In July we met on Fridays.", 2),
+        ("exchanged_words", "Three days in May.", "They may stay three days.", 0),
+        ("exchanged_words", "My father slept.", "My mother slept in the morning.", 1),
+        ("changed_marks", "Is it (so)?", "It is so.", 1),
+        ("changed_marks", 'He - went: "now"!', "He went; 'now'", 1),
+        ("changed_marks", "He went, she said.", "He went (she / said.", 3),
+        ("changed_marks", "It cost 5 percent.", "It - “cost” 5 %.", 0),
+        ("changed_marks", "", "He went", 0),
     ],
 )
 def test_words(name, reference, paraphrase, value):
     assert one(name, reference, paraphrase) == value
 
 
+def test_a_word_that_the_source_has_is_not_translated():
+    def count(paraphrase):
+        texts = ["Monegascos fazem chacotas."], ["They tease from Monaco."]
+        pairs = Pairs(texts[1], [paraphrase], texts[0])
+        return compute(pairs, ["untranslated_words"], Models())["untranslated_words"][0]
+
+    assert count("Monegasco people do chacots.") == 2
+    assert count("They tease fazer people.") == 1  # one step for four letters
+    assert count("Monaco's people tease.") == 0
+
+
 def test_what_is_english_is_unknown_for_other_languages():
-    for name in ("changed_pronouns", "invented_words", "dropped_words"):
+    for name in (
+        *("changed_pronouns", "invented_words", "dropped_words", "inner_capitals"),
+        *("respelt_words", "untranslated_words", "lost_articles", "exchanged_words"),
+    ):
         assert np.isnan(one(name, "Eu vi.", "Vi.", Models(language="pt")))
         assert FEATURES[name].languages
 

@@ -144,7 +144,7 @@ def examples(name, columns):
     texts = [f"{name} {row}" for row in range(10)]
     good = rows > 5
     pairs = Pairs(texts, texts)
-    return Examples(name, pairs, good * 1.0, good, ~good, None, {**features, "words": rows}, {})
+    return Examples(name, pairs, good * 1.0, good, ~good, None, {**features, "words": rows}, ())
 
 
 def test_pairs_of_a_file_that_lacks_a_feature_count_less_beside_it():
@@ -251,6 +251,26 @@ def test_more_nll_is_never_better_whatever_the_labels_say(tmp_path):
     labels.write_text("\n".join("\t".join(row) for row in [lines[0], *turned]) + "\n", "utf-8")
     fit_command.main(["--labels", str(labels), *FEATURES, "--output", str(tmp_path / "a")])
     assert Judge.load(tmp_path / "a").sets[0].weights["forward_nll"] == 0
+
+
+def test_labels_of_several_files_stand_together_without_copies_and_other_splits(tmp_path, capsys):
+    rows = ["w1\ttrain\ta\tb\tgood", "w2\ttrain\ta\tA\tcopy", "w3\theld\ta\tc\tB"]
+    more = ["w4\ttrain\td\te\tacceptable"]
+    for name, lines in (("one", rows), ("two", more)):
+        columns = (line.split("\t") for line in lines)
+        text = "".join(f"{i}\t{s}\t\t{r}\t{p}\t\t0.5\t{k}\n" for i, s, r, p, k in columns)
+        (tmp_path / name).write_text(HEAD.replace("id\t", "id\tsplit\t") + text, "utf-8")
+    files = (tmp_path / "one", tmp_path / "two")
+    every = read_labels(*files)
+    assert every.pairs.paraphrases == ["b", "c", "e"] and every.target.tolist() == [1, 0, 0.5]
+    assert [source["file"] for source in every.sources] == ["one", "two"]
+    assert "1 copies of their references are left out" in capsys.readouterr().err
+    train = read_labels(*files, splits=["train"])
+    assert train.pairs.paraphrases == ["b", "e"] and train.sources[0]["splits"] == ["train"]
+    with pytest.raises(InputError, match=r"one, .*two \(split dev\): no judged pair"):
+        read_labels(*files, splits=["dev"])
+    with pytest.raises(InputError, match=r"labels\.tsv, line 1: no column split"):
+        read_labels(write_labels(tmp_path / "labels.tsv"), splits=["train"])
 
 
 RATINGS = "worker_id_anon\tref_id\tref_len\tsys_id\tcandidate\tNLL\thuman_score\tgm\n"

@@ -42,19 +42,30 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "invented_words": (),
     "dropped_words": (),
     "repeated_words": (),
+    "doubled_words": (),
+    "inner_capitals": (),
+    "respelt_words": (),
+    "untranslated_words": (),
+    "lost_articles": (),
+    "exchanged_words": (),
+    "changed_marks": (),
 }
 # What a column of pairs holds already, under this name or another one, or what has a kind of column
 # of its own.
 ELSEWHERE = {"forward_nll", "backward_nll", "overlap_1", "overlap_2", "overlap_3", "words"}
 ELSEWHERE |= {"language_model"}
-# What needs a model that columns don't have.
-WITHOUT_COLUMN = {"forward_total", "forward_worst", "reference_vector"}
+# What needs a model, or the sources, that columns don't have.
+WITHOUT_COLUMN = {"forward_total", "forward_worst", "reference_vector", "untranslated_words"}
 # All others can be a column, by `columns.<name>.feature.name`.
 COLUMNS = sorted(NEEDS.keys() - ELSEWHERE - WITHOUT_COLUMN)
 ENGLISH = ("en", "eng")
 # Those that are for some languages of references alone.
 LANGUAGES = dict.fromkeys(
-    ("negation", "changed_pronouns", "invented_words", "dropped_words"), ENGLISH
+    (
+        *("negation", "changed_pronouns", "invented_words", "dropped_words", "inner_capitals"),
+        *("respelt_words", "untranslated_words", "lost_articles", "exchanged_words"),
+    ),
+    ENGLISH,
 )
 
 

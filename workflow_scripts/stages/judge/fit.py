@@ -78,7 +78,11 @@ def fit_judge(
             f"the features {', '.join(lacking)} lack what they need ({_needs(lacking)}); give it, "
             "or leave them out"
         )
-    about = {**about, "fitted_to": [dict(file.source) for file in files], "seed": seed}
+    about = {
+        **about,
+        "fitted_to": [dict(each) for file in files for each in file.sources],
+        "seed": seed,
+    }
     return fit(with_features(files, features, models), features, models.language, about, seed, tell)
 
 
@@ -102,8 +106,12 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument(
         "--labels",
         type=Path,
-        help="table with a head: id, source, reference, paraphrase, forward_nll, backward_nll, "
-        "label (good, acceptable, bad, or G, A, B)",
+        nargs="+",
+        help="tables with a head: id, source, reference, paraphrase, forward_nll, backward_nll, "
+        "label (good, acceptable, bad, or G, A, B; copies are left out)",
+    )
+    parser.add_argument(
+        "--split", nargs="+", help="of the labels, only those whose column split is one of these"
     )
     parser.add_argument(
         "--ratings",
@@ -126,11 +134,13 @@ def main(argv: list[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     if (arguments.ratings is None) != (arguments.reference_texts is None):
         parser.error("--ratings and --reference-texts go together")
+    if arguments.split and not arguments.labels:
+        parser.error("--split needs --labels")
     if not 0 <= arguments.seed < 1 << 32:
         parser.error(f"--seed {arguments.seed} is not from 0 to 2^32 - 1")
     files = []
     if arguments.labels:
-        files.append(read_labels(arguments.labels))
+        files.append(read_labels(*arguments.labels, splits=arguments.split or ()))
     if arguments.ratings:
         texts, good = arguments.reference_texts, arguments.good
         files.append(read_ratings(arguments.ratings, texts, good))

@@ -29,7 +29,9 @@ SIGNS = {
     **dict.fromkeys(("forward_gain", "backward_gain", "numbers", "names", "negation"), 1),
     **dict.fromkeys(("forward_nll", "forward_root", "forward_total", "forward_worst"), -1),
     **dict.fromkeys(("backward_nll", "unknown_words", "invented_words", "changed_pronouns"), -1),
-    **dict.fromkeys(("dropped_words", "repeated_words"), -1),
+    **dict.fromkeys(("dropped_words", "repeated_words", "doubled_words", "inner_capitals"), -1),
+    **dict.fromkeys(("respelt_words", "untranslated_words", "lost_articles"), -1),
+    **dict.fromkeys(("exchanged_words", "changed_marks"), -1),
     **dict.fromkeys(("tokens_kept", "worst_kept"), 1),
 }
 BANDS = (8, 15, 30)
@@ -60,7 +62,7 @@ class Examples:
         bad: whether each counts as bad.
         score: the mean of people's ratings; None for labels.
         features: numbers of each pair by feature.
-        source: the file and its hash.
+        sources: the files and their hashes.
     """
 
     name: str
@@ -70,7 +72,7 @@ class Examples:
     bad: NDArray[np.bool_]
     score: Numbers | None
     features: Mapping[str, Numbers]
-    source: Mapping[str, Any]
+    sources: tuple[Mapping[str, Any], ...]
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -316,9 +318,10 @@ def fit(
     """
     first = files[0]
     if not 0 < first.good.sum() < len(first):
+        files_read = ", ".join(source["file"] for source in first.sources)
         raise InputError(
-            f"{first.source['file']}: {'all' if first.good.any() else 'none'} of the pairs are "
-            "good; a judge needs good ones and others"
+            f"{files_read}: {'all' if first.good.any() else 'none'} of the pairs are good; a judge "
+            "needs good ones and others"
         )
     design = Design(files, features)
     folds, band = splits(design, seed), band_of(design.words, BANDS)

@@ -1,6 +1,8 @@
 """Read judged pairs: labels (good, acceptable, bad), or ratings as ParaBank's."""
 
 import math
+import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,8 @@ LABEL_COLUMNS = ("source", "reference", "paraphrase", "forward_nll", "backward_n
 TEXT_COLUMNS = ("ref_id", "ref_sent")
 # How good a pair is, by the first letter of its label.
 _TARGETS = {"g": 1.0, "a": 0.5, "b": 0.0}
+# The words of the reference in the same order are no paraphrase.
+_COPY = "copy"
 _LABELS = {"good": "g", "acceptable": "a", "bad": "b", "g": "g", "a": "a", "b": "b"}
 # ParaBank's file writes this where no NLL is known.
 UNKNOWN_NLL = -1.0
@@ -48,28 +52,43 @@ def nll_of(text: str, path: Path, line: int) -> float:
     return math.nan if number < 0 else number
 
 
-def read_labels(path: Path) -> Examples:
+def read_labels(*paths: Path, splits: Collection[str] = ()) -> Examples:
     """Read labels: id, source, reference, paraphrase, forward_nll, backward_nll, label.
 
-    A label is good, acceptable or bad, or its first letter.
+    A label is good, acceptable or bad, or its first letter. Those that are `copy` are left out,
+    and their number is told on standard error.
+
+    Args:
+        paths: of files that were labelled in the same way; their pairs stand together.
+        splits: the pairs whose column `split` has one of these; none: all of them.
 
     Raises:
         InputError: a line is not as it should be, or there is none.
     """
     table: list[dict[str, str]] = []
     nlls: list[tuple[float, float]] = []
-    for number, row in read_rows(path, LABEL_COLUMNS):
-        if row["label"].strip().lower() not in _LABELS:
-            raise InputError(
-                f"{path}, line {number}: the label is {row['label']!r}; write good, acceptable or "
-                "bad, or G, A or B"
-            )
-        _check_texts(path, number, row["reference"], row["paraphrase"])
-        table.append(row)
-        nlls.append(
-            (nll_of(row["forward_nll"], path, number), nll_of(row["backward_nll"], path, number))
-        )
-    letters = np.array([_LABELS[row["label"].strip().lower()] for row in table])
+    copies = 0
+    for path in paths:
+        for number, row in read_rows(path, (*LABEL_COLUMNS, *(["split"] if splits else []))):
+            if splits and row["split"] not in splits:
+                continue
+            label = row["label"].strip().lower()
+            if label == _COPY:
+                copies += 1
+                continue
+            if label not in _LABELS:
+                raise InputError(
+                    f"{path}, line {number}: the label is {row['label']!r}; write good, acceptable "
+                    "or bad, or G, A or B"
+                )
+            _check_texts(path, number, row["reference"], row["paraphrase"])
+            table.append({**row, "label": _LABELS[label]})
+            forward, backward = row["forward_nll"], row["backward_nll"]
+            nlls.append((nll_of(forward, path, number), nll_of(backward, path, number)))
+    names = ", ".join(map(str, paths)) + (f" (split {', '.join(splits)})" if splits else "")
+    if copies:
+        print(f"{names}: {copies} copies of their references are left out", file=sys.stderr)
+    letters = np.array([row["label"] for row in table])
     forward, backward = np.array(nlls, np.float64).reshape(-1, 2).T
     pairs = Pairs(
         [row["reference"] for row in table],
@@ -80,7 +99,10 @@ def read_labels(path: Path) -> Examples:
     )
     target = np.array([_TARGETS[letter] for letter in letters], np.float64)
     good, bad = letters == "g", letters == "b"
-    return Examples("labels", _some(pairs, path), target, good, bad, None, {}, _source(path))
+    sources = tuple(
+        {**_source(path), **({"splits": sorted(splits)} if splits else {})} for path in paths
+    )
+    return Examples("labels", _some(pairs, names), target, good, bad, None, {}, sources)
 
 
 def read_ratings(path: Path, texts: Path, good: float) -> Examples:
@@ -126,7 +148,9 @@ def read_ratings(path: Path, texts: Path, good: float) -> Examples:
     target = np.bincount(at, ranks) / counts
     enough = mean >= good
     source = {**_source(path), "texts": _source(texts), "good_from": good}
-    return Examples("ratings", _some(pairs, path), target, enough, ~enough, mean, {}, source)
+    return Examples(
+        "ratings", _some(pairs, str(path)), target, enough, ~enough, mean, {}, (source,)
+    )
 
 
 def _reference_texts(path: Path) -> dict[str, str]:
@@ -169,9 +193,9 @@ def _column(values: Numbers) -> Numbers | None:
     return None if np.isnan(values).all() else values
 
 
-def _some(pairs: Pairs, path: Path) -> Pairs:
+def _some(pairs: Pairs, names: str) -> Pairs:
     if not len(pairs):
-        raise InputError(f"{path}: no judged pair; give a file with some")
+        raise InputError(f"{names}: no judged pair; give a file with some")
     return pairs
 
 

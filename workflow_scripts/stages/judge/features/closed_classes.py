@@ -20,5 +20,20 @@ _OTHERS = (
     "wouldn couldn shouldn mustn needn oh hey well okay ok mr mrs ms dr"
 )
 PRONOUNS = frozenset(_PRONOUNS.split())
+# Of each class a sentence has one word or another one; a plural in -s counts as its singular.
+_EXCHANGED = (
+    "january february march april may june july august september october november december",
+    "monday tuesday wednesday thursday friday saturday sunday",
+    "spring summer autumn winter",
+    "morning afternoon evening",
+    "yesterday today tomorrow",
+    "minute hour day week month year decade century",
+    "north south east west northern southern eastern western",
+    "man woman boy girl son daughter brother sister father mother husband wife uncle aunt",
+    "king queen",
+    "black white red green blue yellow brown pink purple orange",
+)
+# The words of such a class, by the number of the class.
+CLASSES = {word: number for number, words in enumerate(_EXCHANGED) for word in words.split()}
 # They carry grammar rather than content; the parts of contractions are among them.
 FUNCTION_WORDS = PRONOUNS | frozenset(_OTHERS.split())

@@ -9,6 +9,7 @@ from collections.abc import Container
 from functools import lru_cache
 
 from workflow_scripts.core.text.english_forms import getAllLemmas
+from workflow_scripts.stages.judge.features.closed_classes import FUNCTION_WORDS
 
 
 class WithDictionary:
@@ -23,6 +24,10 @@ class WithDictionary:
             return True
         assert isinstance(word, str)
         return _is_entry(word) and word.capitalize() not in self._known
+
+
+# Those of the dictionary, and function words.
+ENGLISH_WORDS = WithDictionary(FUNCTION_WORDS)
 
 
 @lru_cache(maxsize=1 << 16)

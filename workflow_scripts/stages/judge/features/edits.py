@@ -6,11 +6,10 @@ from difflib import SequenceMatcher
 from workflow_scripts.core.text.text_tokens import is_word, parts, tokens
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 from workflow_scripts.stages.judge.features.closed_classes import FUNCTION_WORDS, PRONOUNS
-from workflow_scripts.stages.judge.features.dictionary import WithDictionary
+from workflow_scripts.stages.judge.features.dictionary import ENGLISH_WORDS
 from workflow_scripts.stages.judge.features.feature import Feature
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs, numbers_of
 
-_ENGLISH_WORDS = WithDictionary(FUNCTION_WORDS)
 # A word of fewer letters may stand twice in any sentence.
 _LETTERS = 4
 
@@ -19,14 +18,15 @@ def _lower(sentence: str) -> list[str]:
     return [token.lower() for token in tokens(sentence)]
 
 
-def _word_parts(sentence: str) -> list[str]:
+def word_parts(sentence: str) -> list[str]:
+    """Return the words of a sentence in lower case, apart at their apostrophes."""
     return [part for token in _lower(sentence) if is_word(token) for part in parts(token)]
 
 
 def changed_pronouns(reference: str, paraphrase: str) -> int:
     """Return how many personal and possessive pronouns only one of the two sentences has."""
     first, second = (
-        Counter(part for part in _word_parts(text) if part in PRONOUNS)
+        Counter(part for part in word_parts(text) if part in PRONOUNS)
         for text in (reference, paraphrase)
     )
     return ((first - second) + (second - first)).total()
@@ -37,10 +37,10 @@ def invented_words(reference: str, paraphrase: str) -> int:
 
     A name that the reference does not have is one. Letters that stand alone are none.
     """
-    of_reference = set(_word_parts(reference))
+    of_reference = set(word_parts(reference))
     return sum(
         any(
-            len(part) > 1 and part not in of_reference and part not in _ENGLISH_WORDS
+            len(part) > 1 and part not in of_reference and part not in ENGLISH_WORDS
             for part in parts(token)
         )
         for token in _lower(paraphrase)

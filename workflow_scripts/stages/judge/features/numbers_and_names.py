@@ -1,13 +1,14 @@
-"""Whether both sides have the same numbers, the same names, and a negation or none."""
+"""Whether both sides have the same numbers, names and dates, and a negation or none."""
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from decimal import Decimal
 
 import regex
 
 from workflow_scripts.core.text.text_tokens import parts, tokens, words_in_place
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
+from workflow_scripts.stages.judge.features.closed_classes import CLASSES
 from workflow_scripts.stages.judge.features.feature import Feature, Models
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs, numbers_of
 
@@ -118,6 +119,30 @@ def negated(sentence: str) -> bool:
     )
 
 
+def exchanged_words(reference: str, paraphrase: str) -> int:
+    """Return how many words of closed English classes stand for another one of their class.
+
+    The classes are months, weekdays, seasons, times of the day, days from now, units of time,
+    points of the compass, persons by sex or kinship, and colours. Of each, the words that one side
+    alone has are counted, and the smaller number of both sides counts: what is only left out or
+    added is not exchanged.
+    """
+    sides = [Counter(_of_classes(text)) for text in (reference, paraphrase)]
+    lost, new = sides[0] - sides[1], sides[1] - sides[0]
+    by_class = [Counter(CLASSES[word] for word in side.elements()) for side in (lost, new)]
+    return (by_class[0] & by_class[1]).total()
+
+
+def _of_classes(sentence: str) -> Iterator[str]:
+    for word in map(str.lower, tokens(sentence)):
+        first = parts(word)[0]
+        yield from (each for each in {first, first.removesuffix("s")} if each in CLASSES)
+
+
+def _exchanged(pairs: Pairs, _: Models) -> Numbers:
+    return numbers_of(pairs, exchanged_words)
+
+
 def _numbers(pairs: Pairs, models: Models) -> Numbers:
     english = models.language in ENGLISH
     return numbers_of(
@@ -139,4 +164,5 @@ FEATURES = (
     Feature("numbers", _numbers),
     Feature("names", _names, models=("known_words",)),
     Feature("negation", _negation, languages=ENGLISH),
+    Feature("exchanged_words", _exchanged, languages=ENGLISH),
 )

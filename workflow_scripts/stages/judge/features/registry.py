@@ -15,6 +15,7 @@ from workflow_scripts.stages.judge.features import (
     nll,
     numbers_and_names,
     sentence_models,
+    slips,
     surface,
     token_matches,
 )
@@ -22,7 +23,7 @@ from workflow_scripts.stages.judge.features.feature import Feature, Models
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 
 # The alignment is the first that reads sentences: what it reads serves the cosine, too.
-_FAMILIES = (nll, token_matches, sentence_models, known, numbers_and_names, edits, surface)
+_FAMILIES = (nll, token_matches, sentence_models, known, numbers_and_names, edits, slips, surface)
 FEATURES: dict[str, Feature] = {item.name: item for family in _FAMILIES for item in family.FEATURES}
 
 
