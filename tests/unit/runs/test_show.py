@@ -26,7 +26,7 @@ def write_release(run, system, texts):
         for identifier, reference in REFERENCES.items()
     ]
     shard = write_table(run / "select" / system / "0000.parquet", ParaphrasesRow, rows)
-    export([shard], run / "release" / system, 5)
+    export([shard], run / "release" / system, 5, "en")
 
 
 @pytest.fixture
