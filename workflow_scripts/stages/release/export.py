@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -42,7 +42,11 @@ PARAPHRASE_FIELDS = {
     "lost_words": pa.int32(),
 }
 # Of these fields, those that stand behind all texts and scores in the TSV.
-LATER_FIGURES = ("probability", "new_words", "lost_words")
+LATER_FIGURES: tuple[Literal["probability", "new_words", "lost_words"], ...] = (
+    "probability",
+    "new_words",
+    "lost_words",
+)
 SCHEMA = pa.schema(
     [
         ("id", pa.string()),

@@ -64,7 +64,10 @@ class Select(Stage):
         return self.shard_files(instance)
 
     def sections(self) -> dict[int, str]:
-        return {90: "workflow_scripts.stages.select.report:references"}
+        return {
+            5: "workflow_scripts.stages.select.report:references",
+            35: "workflow_scripts.stages.select.report:candidates",
+        }
 
     def settings(self, instance: str) -> dict[str, Any]:
         block = self.config["systems"][instance]["select"]
