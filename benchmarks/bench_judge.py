@@ -13,9 +13,9 @@ import numpy as np
 import torch
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.text.closed_classes import FUNCTION_WORDS
 from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.stages.judge.features import Models, compute
-from workflow_scripts.stages.judge.features.closed_classes import FUNCTION_WORDS
 from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
 from workflow_scripts.stages.judge.judge import Judge
 from workflow_scripts.stages.judge.known_pairs import Pairs

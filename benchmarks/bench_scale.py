@@ -339,7 +339,8 @@ def measure_whole_stages(folder: Path, known: Shards, lines: int) -> None:
     command = module("filter.training_set", settings, **options, output=folder / "pairs.parquet")
     show("filter, training set", rows_of(columns), [cost_of(command)])
     options = {"folder": folder / "selected", "shards": shards}
-    command = module("release.export", {"best": 5}, **options, output=folder / "release")
+    settings = {"best": 5, "languages": {"reference": "en"}}
+    command = module("release.export", settings, **options, output=folder / "release")
     show("release", rows_of(selected), [cost_of(command)])
 
 

@@ -47,6 +47,7 @@ def outputs(folder: Path) -> Outputs:
     write_record(path.with_name(threshold.RECORD), 0, 0, {}, files=[path])
     config = {
         **{"system": "micro", "best": 2, "bootstrap": 100, "seed": 1, "testbed": ["testbed"]},
+        **{"language": "en"},
         **{"groups": {"seen": ["testbed"], "held_out": ["held_out"]}, "syntax": {"levels": 2}},
     }
     measures.main(

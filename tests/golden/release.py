@@ -14,7 +14,8 @@ def outputs(folder: Path) -> Outputs:
     """The released data; how datasheet and report word it is no matter of versions."""
     write_table(folder / "0000.parquet", ParaphrasesRow, selected())
     output = folder / "release"
-    export.main(arguments({"best": 2}, folder=folder, shards=1, output=output))
+    config = {"best": 2, "languages": {"source": "cs", "reference": "en"}}
+    export.main(arguments(config, folder=folder, shards=1, output=output))
     tsv, parquet = output / "paraphrases.tsv.zst", output / "paraphrases.parquet"
     record = output / "paraphrases.json"
     checksums.main(["--records", str(record), "--output", str(output / "SHA256SUMS")])

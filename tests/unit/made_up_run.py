@@ -342,6 +342,7 @@ def segmenter(path):
 def write_measures(root, system, model):
     folder = root / "evaluate" / system / "v1-0123456789ab"
     config = {"system": system, "best": BEST, "groups": GROUPS, "bootstrap": 200, "seed": 1}
+    config["language"] = "en"
     config["testbed"] = ["news_held_out"] if system == "parabank2" else []
     config["syntax"] = {"levels": 3} if system == "parabank2" else None
     arguments = ["--config", json.dumps(config), "--shards", str(SHARDS)]

@@ -93,10 +93,11 @@ def test_released_paraphrases_hold_texts():
         for text in (*FIELDS, *ESCAPED)
     ]
     for row in rows:
-        ((identity, reference, paraphrase, score, *figures),) = lines_of(export.tsv_line(row, 1))
+        line = export.tsv_line(row, 1, "en")
+        ((identity, reference, paraphrase, score, *figures),) = lines_of(line)
         assert {unescaped(each) for each in (identity, reference, paraphrase)} == {row["id"]}
         assert (score, figures[0]) == ("1.2500", "")
-    released = [export.parquet_row(row, 1) for row in rows]
+    released = [export.parquet_row(row, 1, "en") for row in rows]
     table = pa.Table.from_pylist(released, schema=export.SCHEMA).to_pylist()
     assert [(row["id"], row["reference"]) for row in table] == [
         (row["id"], row["reference"]) for row in rows

@@ -4,12 +4,14 @@ import math
 import numpy as np
 import pytest
 
+from tests.tables import write_table
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
-from workflow_scripts.core.files.rows import ReferenceScoreRow, ScoredRow
-from workflow_scripts.stages.evaluate import bounds
+from workflow_scripts.core.files.rows import JudgedRow, ReferenceScoreRow, ScoredRow
+from workflow_scripts.stages.evaluate import coverage
 from workflow_scripts.stages.evaluate.bounds import curve, own_quantiles, sampled
 from workflow_scripts.stages.evaluate.diversity import diversity
+from workflow_scripts.stages.select.probability import ProbabilityBound
 
 
 def candidate(text, total, forward=0.5):
@@ -121,17 +123,51 @@ def write_scored(path, rows):
     write_record(path, len(rows), len(rows), {})
 
 
-def test_the_sample_depends_on_ids_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(bounds, "BOUNDS_SAMPLE", 5)
+def drawn(paths, seed):
+    return [each["id"] for each in sampled(paths, seed, ScoredRow, 5)]
+
+
+def test_the_sample_depends_on_ids_alone(tmp_path):
     rows = [row(number, "a b c", candidate("a", 1.0)) for number in range(20)]
     write_scored(tmp_path / "whole.parquet", rows)
     write_scored(tmp_path / "first.parquet", rows[:7])
     write_scored(tmp_path / "second.parquet", rows[7:])
-    whole = [each["id"] for each in sampled([tmp_path / "whole.parquet"], 1)]
+    whole = drawn([tmp_path / "whole.parquet"], 1)
     halves = [tmp_path / "first.parquet", tmp_path / "second.parquet"]
-    assert [each["id"] for each in sampled(halves, 1)] == whole
+    assert drawn(halves, 1) == whole
     assert len(whole) == 5
-    assert [each["id"] for each in sampled(halves, 2)] != whole
+    assert drawn(halves, 2) != whole
+
+
+def test_each_bound_on_the_probability_selects_anew(tmp_path):
+    rows = [
+        row(0, "a b c", candidate("d e f", 1.0), candidate("g h i", 1.5), candidate("j k l", 9.0)),
+        row(1, "a b c", candidate("m n", 1.0)),
+        row(2, "a b c"),
+    ]
+    known = [[0.9, 0.45, 0.99], [0.3], []]
+    judged = [
+        {"id": each["id"], "probabilities": probabilities}
+        for each, probabilities in zip(rows, known, strict=True)
+    ]
+    write_scored(tmp_path / "0000.parquet", rows)
+    write_table(tmp_path / "judged.parquet", JudgedRow, judged)
+    found = coverage.curve(
+        coverage.judged_rows([tmp_path / "0000.parquet"], [tmp_path / "judged.parquet"], 1),
+        {"method": "nbest", "best": 2, "judge": "mine", "language": "en"},
+        2.0,
+        ProbabilityBound([2], [0.2, 0.5]),
+        str.split,
+    )
+    assert found["references"] == 3
+    told = {each["probability"]: each for each in found["bounds"]}
+    assert [*told] == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+    assert (told[0.1]["covered"], told[0.1]["paraphrases"]) == (2, 3)
+    assert told[0.1]["expected_good"] == pytest.approx(55, abs=1e-4)
+    assert told[0.4]["expected_good"] == pytest.approx(67.5, abs=1e-4)
+    assert (told[0.5]["covered"], told[0.5]["expected_good"]) == (1, pytest.approx(90, abs=1e-4))
+    # The references have three words: the second bound is theirs.
+    assert found["used"] == told[0.5] | {"probability": None}
 
 
 def test_the_used_bound_is_measured_too(made_up_run):

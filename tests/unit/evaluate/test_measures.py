@@ -19,6 +19,7 @@ CONFIG = {
     "testbed": [],
     "bootstrap": 100,
     "seed": 1,
+    "language": "en",
 }
 
 
@@ -92,6 +93,29 @@ def test_groups_and_references_without_paraphrases(segmenter):
     assert groups["seen"]["references_by_paraphrases"] == [0, 1, 0, 1]
     alone = diversity([("g h i j k", "g h i k j")])
     assert groups["held_out"]["ranks"][0]["one_minus_bleu"] == alone["one_minus_bleu"]
+
+
+def test_the_gain_counts_near_doubles_once_and_has_the_mean_probability(segmenter):
+    rows = [
+        row("train", "The dog sleeps here now", "A hound sleeps here", "The hound is sleeps here"),
+        row("held", "the dog sleeps here", "That dog sleeps there.", number=1),
+        row("held", "nothing was found"),
+    ]
+    listed = [*rows[0]["paraphrases"], *rows[1]["paraphrases"]]
+    for each, known in zip(listed, (0.5, 0.75, 0.9), strict=True):
+        each["probability"] = known
+    groups = measured(segmenter, rows=rows)
+    gain = groups["all"]["gain"]
+    counts = {name: gain[name] for name in ("paraphrases", "different", "changed")}
+    assert counts == {"paraphrases": 3, "different": 2, "changed": 2}
+    assert gain["expected_good"]["share"] == pytest.approx(100 * 2.15 / 3, abs=1e-5)
+    # A bootstrap sample has the one reference, the other, or both.
+    assert gain["expected_good"]["low"] == 62.5 and gain["expected_good"]["high"] == 90
+    pairs = [(each["reference"], one["text"]) for each in rows for one in each["paraphrases"]]
+    assert gain["one_minus_bleu"] == pytest.approx(diversity(pairs)["one_minus_bleu"])
+    assert groups["seen"]["gain"]["expected_good"]["share"] == 62.5
+    unjudged = measured(segmenter)["all"]["gain"]
+    assert (unjudged["paraphrases"], unjudged["expected_good"]) == (6, None)
 
 
 def test_by_length_of_the_reference(segmenter):

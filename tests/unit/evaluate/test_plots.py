@@ -31,7 +31,20 @@ QUANTILES = [
 ]
 
 
+POINT = {"covered": 4, "paraphrases": 9, "expected_good": 60.0}
+PRECISION = {
+    "references": 5,
+    "bounds": [
+        POINT | {"probability": 0.1},
+        {"probability": 0.2, "covered": 0, "paraphrases": 0, "expected_good": None},
+    ],
+    "used": POINT | {"probability": None},
+}
+
+
 def draw(kind):
+    if kind == "precision":
+        return plots.precision({"judged": PRECISION})
     if kind == "bounds":
         return plots.bounds(BOUNDS, QUANTILES)
     if kind == "scores":
@@ -40,10 +53,17 @@ def draw(kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["scores", "ranks", "bounds"])
+@pytest.mark.parametrize("kind", ["scores", "ranks", "bounds", "precision"])
 def test_every_plot(kind):
     check_plot(draw(kind))
     assert draw(kind) == draw(kind)
+
+
+@pytest.mark.slow
+def test_points_of_precision_tell_their_bounds():
+    found = texts(draw("precision"))
+    assert ".1" in found and ".2" not in found
+    check_plot(plots.precision({"none": {"references": 0, "bounds": [], "used": POINT}}))
 
 
 @pytest.mark.slow

@@ -2,7 +2,10 @@ import json
 
 import pytest
 
+from tests.unit.evaluate.test_plots import PRECISION
 from tests.unit.pages import Reader, captioned, rows_of
+from workflow_scripts.core.files.atomic import write_text
+from workflow_scripts.stages.evaluate import report
 from workflow_scripts.stages.evaluate.report import matrix
 
 SECTIONS = "workflow_scripts.stages.evaluate.report"
@@ -83,6 +86,32 @@ def test_tree_edit_distances_are_those_of_the_measures(diversity, made_up_run):
         assert f'{ranks}<td class="number">{pair["tree_edit_distance"]:.2f}</td>' in diversity
     unparsed = made_up_run.section(f"{SECTIONS}:diversity", systems=["beam"])
     assert "Tree edit distance" not in unparsed
+
+
+def test_cost_and_gain_of_every_system(made_up_run, monkeypatch):
+    measures = {
+        system: json.loads(made_up_run.measures(system).read_text())
+        for system in made_up_run.systems
+    }
+    good = {"share": 61.25, "low": 58.0, "high": 64.5}
+    measures["beam"]["groups"]["all"]["gain"]["expected_good"] = good
+    measures["beam"]["precision"] = PRECISION
+    monkeypatch.setattr(report, "all_measures", lambda run: measures)
+    folder = made_up_run.folder("score", "beam")
+    jobs = folder.parents[2] / "benchmarks" / "score" / "beam" / folder.name
+    for name, seconds in (("0000", "50.5"), ("0001", "9.5"), ("manifest", "NA")):
+        write_text(jobs / f"{name}.tsv", f"s\th:m:s\tcpu_time\n70\t0:01:10\t{seconds}\n")
+    section = made_up_run.section(f"{SECTIONS}:cost_and_gain")
+    assert Reader(section).faults == []
+    _, first, second = rows_of(captioned(section, "What each system gives"))
+    assert first[0] == "parabank2" and first[6].endswith("no judge")
+    assert first[8].endswith("not measured")
+    gain = measures["beam"]["groups"]["all"]["gain"]
+    assert second[3] == str(gain["paraphrases"]) and second[4].split()[0] == str(gain["different"])
+    assert (second[6], second[8]) == ("61.2 % 58.0 to 64.5", "0.50score 0.50")
+    assert section.count("<svg") == 1
+    monkeypatch.setattr(report, "all_measures", lambda run: {"parabank2": measures["parabank2"]})
+    assert "<svg" not in made_up_run.section(f"{SECTIONS}:cost_and_gain")
 
 
 def test_between_ranks():

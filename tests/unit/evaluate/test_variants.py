@@ -20,7 +20,7 @@ from workflow_scripts.stages.evaluate.variant_measures import measure, summary
 
 CONFIG = {
     **{"system": "s", "groups": {"seen": ["train"], "held_out": ["held"]}, "testbed": []},
-    **{"variants": ["s01", "s02", "s28"], "bootstrap": 50, "seed": 1},
+    **{"variants": ["s01", "s02", "s28"], "bootstrap": 50, "seed": 1, "language": "en"},
 }
 
 

@@ -54,6 +54,10 @@ def stages(units):
         ("systems.parabank2.select.keep", {"max_sum": 3.0}, SELECTED),
         ("systems.parabank2.select.centres", "apart", {"release"}),  # which shows it
         ("systems.parabank2.select.centres", "far", SELECTED),
+        ("systems.parabank2.select.distinct", None, {"release"}),
+        ("systems.parabank2.select.distinct", "content", SELECTED),
+        ("systems.parabank2.select.new_words", 0, {"release"}),
+        ("systems.parabank2.select.new_words", 2, SELECTED),
         ("shards.late", 1, SEARCHED),
         ("compute.batch_rows", 7, set()),
         ("compute.search_threads", 2, set()),

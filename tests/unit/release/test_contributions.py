@@ -55,7 +55,7 @@ def test_the_section_stands_at_its_place(run, tmp_path):
     reader = Reader(page)
     assert reader.faults == []
     place = reader.ids.index("word_counts")
-    assert reader.ids[place - 1 : place + 2] == ["quality", "word_counts", "references"]
+    assert reader.ids[place - 1 : place + 2] == ["quality", "word_counts", "papers"]
     assert '<li><a href="#word_counts">Word counts</a></li>' in page
     assert "<td>1,234</td>" in page
     assert '<th scope="row">toy</th>' in page  # among the rows of every stage

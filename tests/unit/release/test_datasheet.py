@@ -172,7 +172,7 @@ def test_the_released_folder_loads_by_its_card(run, tmp_path, monkeypatch):
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
     folder = tmp_path / "release"
     shards = sorted(run.folder("select", "parabank2").glob("*.parquet"))
-    export.export(shards, folder, best=5)
+    export.export(shards, folder, best=5, language="en")
     write_datasheet(run, folder / "README.md")
     corpus = datasets.load_dataset(str(folder), split="train", cache_dir=str(tmp_path / "cache"))
     assert len(corpus) == 120

@@ -23,6 +23,7 @@ from workflow_scripts.stages.release import export
 from workflow_scripts.stages.release.export import escape, header, main, tsv_line
 
 ROOT = Path(__file__).resolve().parents[3]
+LANGUAGES = {"source": "cs", "reference": "en"}
 HOSTILE = [
     "tab\there",
     "a \"quoted\" word, 'twice'",
@@ -63,7 +64,8 @@ def released(tmp_path):
 
 
 def run_export(folder, name, best=3, shards=2):
-    arguments = ["--config", json.dumps({"best": best}), "--folder", str(folder / "select")]
+    config = {"best": best, "languages": LANGUAGES}
+    arguments = ["--config", json.dumps(config), "--folder", str(folder / "select")]
     main([*arguments, "--shards", str(shards), "--output", str(folder / name)])
     return folder / name
 
@@ -83,22 +85,25 @@ def unescape(field):
 
 
 def test_a_line_by_hand():
-    unscored = row("c:1", "a\tb", "x", "y")
+    unscored = row("c:1", "a\tb", "x b", "y")
     unscored["paraphrases"][1] = paraphrase(2, "y", backward=None)
-    assert tsv_line(unscored, 3) == "c:1\ta\\tb\tx\t1.2500\ty\t\t\t" + "\t\t\t"
-    assert tsv_line(unscored, 1) == "c:1\ta\\tb\tx\t1.2500\t"
+    words = "\t1\t1\t\t0\t1\t"
+    start = "c:1\ta\\tb\tx b\t1.2500"
+    assert tsv_line(unscored, 3, "en") == f"{start}\ty\t\t\t" + "\t\t\t" + words
+    assert tsv_line(unscored, 1, "en") == f"{start}\t\t1\t0"
     unscored["paraphrases"][1] = paraphrase(2, "y", backward=math.inf)
-    assert tsv_line(unscored, 2).endswith("\ty\tinf\t\t")
+    assert tsv_line(unscored, 2, "en").endswith("\ty\tinf\t\t\t1\t1\t0\t1")
     unscored["paraphrases"][1] = paraphrase(2, "y", probability=0.5)
-    assert tsv_line(unscored, 3).endswith("\ty\t1.2500\t\t\t\t0.5000\t")
+    assert tsv_line(unscored, 3, "en").endswith(f"\ty\t1.2500\t\t\t\t0.5000\t{words}")
     assert header(2) == (
         "id\treference\tparaphrase_1\tscore_1\tparaphrase_2\tscore_2\tprobability_1\tprobability_2"
+        "\tnew_words_1\tnew_words_2\tlost_words_1\tlost_words_2"
     )
 
 
 def test_each_row_says_whether_a_model_wrote_its_source(tmp_path):
     write_shards(tmp_path / "select", [ROWS[:2], [row("h:1", "A text.")]])
-    config = {"best": 2, "written_sources": {"h": "written by back"}}
+    config = {"best": 2, "languages": LANGUAGES, "written_sources": {"h": "written by back"}}
     folders = ["--folder", str(tmp_path / "select"), "--output", str(tmp_path / "release")]
     main(["--config", json.dumps(config), *folders, "--shards", "2"])
     marks = ["bitext", "bitext", "written by back"]
@@ -143,7 +148,9 @@ def test_csv_readers_see_the_same_fields(released):
         quoting=csv.QUOTE_NONE,
         keep_default_na=False,
         na_values={
-            f"{name}_{rank}": [""] for name in ("score", "probability") for rank in range(1, 4)
+            f"{name}_{rank}": [""]
+            for name in ("score", *export.LATER_FIGURES)
+            for rank in range(1, 4)
         },
     )
     assert frame["score_1"].dtype == frame["score_3"].dtype == float
@@ -234,7 +241,8 @@ def test_memory_is_flat(tmp_path):
             folder / "select",
             [[row(f"c:{n}", f"reference {n} " * 4, f"text {n} " * 4) for n in range(rows)]],
         )
-        arguments = ["--config", '{"best": 5}', "--folder", str(folder / "select")]
+        arguments = ["--config", json.dumps({"best": 5, "languages": LANGUAGES})]
+        arguments += ["--folder", str(folder / "select")]
         arguments += ["--shards", "1", "--output", str(folder / "release")]
         command = [sys.executable, "-c", program, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -255,7 +263,7 @@ def merged(tmp_path):
         each["variant"] = tags
     write_shards(tmp_path / "select", [[both, alone]])
     runs = [{"name": "cz", "source": "cs"}, {"name": "fr", "source": "fr"}]
-    arguments = ["--config", json.dumps({"best": 3, "runs": runs})]
+    arguments = ["--config", json.dumps({"best": 3, "runs": runs, "languages": LANGUAGES})]
     arguments += ["--folder", str(tmp_path / "select"), "--shards", "1"]
     main([*arguments, "--output", str(tmp_path / "release")])
     return tmp_path / "release"
@@ -289,4 +297,4 @@ def test_the_columns_of_sources_come_last_in_the_tsv_of_a_merge(merged):
         "",
     ]
     assert [told[f"paraphrase_{rank}"] for rank in (1, 2, 3)] == ["One.", "Two.", ""]
-    assert alone[2:] == [*[""] * 9, "fr:tatoeba", "", "", ""]
+    assert alone[2:] == [*[""] * 15, "fr:tatoeba", "", "", ""]

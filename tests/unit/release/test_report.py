@@ -17,6 +17,7 @@ from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.plan.schema import defaults
+from workflow_scripts.stages.evaluate.gain import Gain
 from workflow_scripts.stages.evaluate.statistics import Sample, statistics
 from workflow_scripts.stages.release import sections
 from workflow_scripts.stages.release.report import main, report
@@ -89,20 +90,18 @@ def test_the_same_bytes_again(page, write_report, tmp_path):
     assert not re.search(r"20\d\d-\d\d-\d\d", page)
 
 
-def test_all_parts(page, reader, run):
-    for section in ("overview", "stages", "models", "scores", "diversity", "quality", "references"):
-        assert section in reader.ids
+def test_all_parts(page, run):
     assert page.count("<svg") == 2 + len(run.systems) + 1
     assert "threshold 3.5" in page
     assert "too_long 340, empty 12, not_utf8 3" in page
-    assert page.count("<article>") == 50
+    assert page.count("<article>") == 12
     assert "lower is better" in page
 
 
 def test_sections_come_in_the_order_of_their_places(reader):
     assert [each for each in reader.ids if not each.startswith(("curve", "scores-", "ranks"))] == [
-        *("overview", "stages", "models", "scores", "diversity", "statistics", "quality"),
-        *("references", "papers", "configuration"),
+        *("references", "cost_and_gain", "overview", "stages", "models", "candidates", "scores"),
+        *("diversity", "statistics", "quality", "papers", "configuration"),
     ]
 
 
@@ -140,6 +139,7 @@ def test_a_run_without_paraphrases_threshold_curve_and_bleu(write_report, tmp_pa
         measures["groups"][name] = {
             "references": 3,
             "references_by_paraphrases": [3, 0],
+            "gain": Gain("en").result(10, 1),
             "ranks": [rank | counts],
             "by_length": [
                 {"from": 0, "to": None, "references": 3, "references_by_paraphrases": [3, 0]}
@@ -236,7 +236,7 @@ def test_the_bound_of_a_judge_is_told(keep, bound, told):
     }
     one = system_overview("s", measures)
     assert one["kept"] == 4
-    shown = {"tiles": [], "doubts": [], "overviews": [one], "groups": {}, "most_paraphrases": 0}
+    shown = {"tiles": [], "overviews": [one], "groups": {}, "most_paraphrases": 0}
     template = environment(Path(sections.__file__).with_name("templates"))
     page = template.get_template("overview.html.j2").render(shown)
     cells = re.findall(r'<td class="number wrapped">(.*?)</td>', page, re.S)

@@ -13,20 +13,20 @@ LONG = "so very long that it needs a second line " * 3
 REFERENCES = {f"c:{number}": f"Reference {number} is here." for number in range(1, 41)}
 
 
-def write_release(run, system, texts):
+def write_release(run, system, texts, probability=None):
     """A release of `REFERENCES` with these paraphrases by id, each a text and its score."""
     rows = [
         selected(
             pair(identifier, reference=reference),
             [
-                paraphrase(rank, text, backward=None, sum=total)
+                paraphrase(rank, text, backward=None, sum=total, probability=probability)
                 for rank, (text, total) in enumerate(texts.get(identifier, []), 1)
             ],
         )
         for identifier, reference in REFERENCES.items()
     ]
     shard = write_table(run / "select" / system / "0000.parquet", ParaphrasesRow, rows)
-    export([shard], run / "release" / system, 5)
+    export([shard], run / "release" / system, 5, "en")
 
 
 @pytest.fixture
@@ -48,6 +48,14 @@ def run(tmp_path, monkeypatch):
 def shown(capsys, *options):
     main(["show", "mine", *options])
     return capsys.readouterr().out
+
+
+def test_the_probability_of_a_judge_stands_beside_the_sum(run, capsys):
+    write_release(run, "best", {"c:3": [("The best of c:3.", 1.25)]}, 0.625)
+    text = shown(capsys, "--examples", "40")
+    assert "  best   1.25   0.62  The best of c:3." in text.splitlines()
+    assert "  many   1.25         One of c:8." in text.splitlines()
+    assert "the judge's probability: higher is better." in " ".join(text.split())
 
 
 def test_of_a_merge_no_order_of_nlls_is_told(run, capsys):

@@ -128,3 +128,8 @@ def test_of_nearly_equal_candidates_the_best_stays():
         kept, left_out = distinct(candidates, REFERENCE, score, spelt)
         assert [item["text"] for item in kept] == texts
         assert left_out == {"nearly_equal": 2}
+    # "x" has the content of a better one; that of the reference is no reason.
+    content = {"ab c": "C", "AB, c!": "D", "x": "C", "a b c d": "D", "a-b-c-d": "D"}.get
+    for score, texts in (("judge", ["AB, c!", "x"]), ("sum", ["ab c"])):
+        kept, _ = distinct(candidates, REFERENCE, score, spelt, content)
+        assert [item["text"] for item in kept] == texts

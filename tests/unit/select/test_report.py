@@ -19,9 +19,8 @@ def test_hostile_references_are_shown_as_they_are(made_up_run, monkeypatch):
 def test_seen_and_held_out_are_marked(made_up_run):
     page = made_up_run.section(SECTION)
     seen, held_out = page.count('class="badge seen"'), page.count('class="badge held_out"')
-    assert seen + held_out == 50
-    assert f"Seen references: {seen}" in page
-    assert f"Held-out references: {held_out}" in page
+    assert seen + held_out == 12
+    assert 0 < seen < 12
     for badge, corpus in re.findall(r'class="badge (\w+)">.*?</span> (\w+):\d+', page):
         assert (badge == "held_out") == (corpus == "news_held_out")
 
@@ -34,6 +33,6 @@ def test_sample_is_seeded_and_independent_of_system_and_order(made_up_run):
         assert [row["id"] for row in sample_references(shards[::-1], seed=1)] == samples[system]
         assert [row["id"] for row in sample_references(shards, seed=2)] != samples[system]
     assert samples["parabank2"] == samples["beam"]
-    assert len(set(samples["beam"])) == 50
+    assert len(set(samples["beam"])) == 12
     rows = [row for path in shards for row in read_rows(path, ParaphrasesRow)]
     assert set(samples["beam"]) < {row["id"] for row in rows}

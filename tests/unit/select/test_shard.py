@@ -199,6 +199,32 @@ def test_a_judge_ranks_drops_and_counts_nearly_equal_ones_once():
     assert found["kept"] == 5
 
 
+@pytest.mark.parametrize("method", ["cluster", "judged", "nbest", "best"])
+def test_near_doubles_count_once_and_new_words_are_demanded_by_any_method(method):
+    candidates = [
+        candidate("a hound is napping", 0.1, 0.1),
+        candidate("the hound was napping", 0.2, 0.2),
+        candidate("some dogs nap", 0.3, 0.3),
+        candidate("the dog that sleeps", 0.4, 0.4),
+    ]
+    judge = {"judge": "mine"} if method == "judged" else {}
+    config = {"method": method, "clusters": 4, "best": 4, "language": "en", **judge}
+
+    def found(**options):
+        known = [0.5, 0.9, 0.8, 0.7] if judge else None
+        row_, left_out = select(row(1, candidates), config | options, 9, str.split, known)
+        return {each["text"] for each in row_["paraphrases"]}, left_out
+
+    _, left_out = found(distinct="content")
+    assert left_out["nearly_equal"] == 1
+    texts, left_out = found(distinct="content", new_words=2)
+    best, other = [each["text"] for each in candidates[:2]][:: -1 if judge else 1]
+    assert best in texts and other not in texts
+    assert (left_out["nearly_equal"], left_out["few_new_words"]) == (1, 1)
+    texts, left_out = found(new_words=3)
+    assert (texts, left_out) == (set(), {"few_new_words": 4})
+
+
 def test_without_a_bound_a_judge_only_ranks():
     config = {"method": "nbest", "best": 2, "score": "judge", "judge": "mine", "language": "en"}
     found, _ = select(ROWS[3], config, 3.5, str.split, [0.01])

@@ -60,11 +60,18 @@ def show(run: Path, examples: int, seed: int) -> str:
         for row in _rows(path, drawn):
             references[row["id"]] = row["reference"]
             paraphrases[row["id"]][system] = row["paraphrases"]
-    entries = [_entry(references[name], paraphrases[name], systems) for name in drawn]
     last = (
         f"{len(drawn):,} of {total:,} references, drawn among those that have paraphrases. The "
-        "numbers are sums of both NLLs: lower is better."
+        "numbers are sums of both NLLs: lower is better"
     )
+    scored = any(
+        one["probability"] is not None
+        for of_reference in paraphrases.values()
+        for listed in of_reference.values()
+        for one in listed
+    )
+    last += "; and the judge's probability: higher is better." if scored else "."
+    entries = [_entry(references[name], paraphrases[name], systems, scored) for name in drawn]
     blocks = {system: config["systems"][system] for system in systems}
     forward = [
         name
@@ -118,15 +125,22 @@ def _rows(path: Path, ids: list[str]) -> Iterator[dict[str, Any]]:
         yield from batch.filter(pc.is_in(batch.column("id"), value_set=chosen)).to_pylist()
 
 
-def _entry(reference: str, paraphrases: dict[str, Paraphrases], systems: list[str]) -> str:
-    """Return a reference, and below it a line for each paraphrase, the best first."""
+def _entry(
+    reference: str, paraphrases: dict[str, Paraphrases], systems: list[str], judged: bool
+) -> str:
+    """Return a reference, and below it a line for each paraphrase, the best first.
+
+    With `judged` there is a column of probabilities.
+    """
+    none: dict[str, Any] = {"text": "(none)", "score": None, "probability": None}
     names = max(map(len, systems))
     lines = textwrap.wrap(reference, WIDTH) or [reference]
     for system in systems:
         name = system
-        for paraphrase in paraphrases.get(system) or [{"text": "(none)", "score": None}]:
-            score = "" if paraphrase["score"] is None else f"{paraphrase['score']:.2f}"
-            start = f"{_INDENT}{name:{names}}  {score:>5}  "
+        for paraphrase in paraphrases.get(system) or [none]:
+            figures = [paraphrase["score"], *([paraphrase["probability"]] if judged else [])]
+            shown = ("" if figure is None else f"{figure:.2f}" for figure in figures)
+            start = "  ".join([f"{_INDENT}{name:{names}}", *(f"{each:>5}" for each in shown), ""])
             lines += textwrap.wrap(
                 paraphrase["text"], WIDTH, initial_indent=start, subsequent_indent=" " * len(start)
             )

@@ -1,5 +1,6 @@
 """The finished units that a release reads; sections, tables and datasheets get them."""
 
+import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,23 @@ class FinishedRun:
                 f"{path} is not the manifest of {_name((stage, instance))}; correct --units"
             )
         return manifest
+
+    def cpu_seconds(self, stage: str, instance: str) -> float | None:
+        """Return the CPU-seconds of the jobs of a unit, as Snakemake measured them.
+
+        None where it wrote nothing of them, as it does of jobs that took less than a second.
+        """
+        folder = self.folder(stage, instance)
+        results = folder.parents[2]
+        found = [
+            float(row["cpu_time"])
+            for path in sorted(
+                (results / "benchmarks" / stage / instance / folder.name).glob("*.tsv")
+            )
+            for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t")
+            if (row.get("cpu_time") or "NA") not in ("NA", "-")
+        ]
+        return sum(found) if found else None
 
     def shards(self, stage: str, instance: str | None = None) -> list[Path]:
         """Return the data files of the shards of a unit."""

@@ -9,7 +9,7 @@ import math
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,8 +20,8 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import read_json, shard_paths, verify, write_record
-from workflow_scripts.core.files.parquet import read_batches, read_rows
-from workflow_scripts.core.files.rows import ReferenceScoreRow, ScoredRow
+from workflow_scripts.core.files.parquet import read_batches
+from workflow_scripts.core.files.rows import JudgedRow, ReferenceScoreRow, ScoredRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.seeding import fraction
 from workflow_scripts.core.statistics.order_statistics import order_statistics, quantile_rank
@@ -34,6 +34,7 @@ from workflow_scripts.stages.select.threshold import RECORD as THRESHOLD_RECORD
 from workflow_scripts.stages.select.threshold import count_sums
 from workflow_scripts.stages.train.doubts import ADVICE
 
+RowT = TypeVar("RowT", ScoredRow, JudgedRow)
 # The record of bounds.json: bounding.json, as bounds.json itself looks like a record.
 RECORD = "bounding"
 # Of the references' own sums, each of which is a bound too.
@@ -77,15 +78,21 @@ def own_quantiles(parts: Iterable[Path], corpora: set[str] | None) -> dict[str, 
     }
 
 
-def sampled(shards: list[Path], seed: int) -> Iterator[ScoredRow]:
-    """Yield at most `BOUNDS_SAMPLE` rows of `scored` shards, drawn by their ids, in flat memory."""
-    ids = (row["id"] for path in shards for row in read_rows(path, ScoredRow, ["id"]))
-    drawn = heapq.nsmallest(
-        BOUNDS_SAMPLE, ids, key=lambda identifier: fraction(seed, "bounds", identifier)
+def sampled(shards: list[Path], seed: int, row: type[RowT], count: int) -> Iterator[RowT]:
+    """Yield at most `count` rows of a kind, drawn by their ids, in flat memory.
+
+    Shards of the same references give the same sample.
+    """
+    ids = (
+        identifier
+        for path in shards
+        for batch in read_batches(path, row, ["id"])
+        for identifier in batch.column("id").to_pylist()
     )
+    drawn = heapq.nsmallest(count, ids, key=lambda identifier: fraction(seed, "bounds", identifier))
     chosen = pa.array(drawn, pa.string())
     for path in shards:
-        for batch in read_batches(path, ScoredRow, ["id", "reference", "candidates"], 64):
+        for batch in read_batches(path, row, batch_size=64):
             yield from batch.filter(pc.is_in(batch.column("id"), value_set=chosen)).to_pylist()
 
 
@@ -172,7 +179,7 @@ def write_bounds(
     steps = [step / STEPS_PER_NAT for step in range(1, STEPS + 1)]
     used = read_json(threshold, THRESHOLD_RECORD)["max_sum"]
     bounds = sorted({*steps, *(bound for bound in (used, *own_sums) if bound is not None)})
-    rows = progress(sampled(paths, config["seed"]), desc="bounds")
+    rows = progress(sampled(paths, config["seed"], ScoredRow, BOUNDS_SAMPLE), desc="bounds")
     write_json(output, {"own": quantiles, "used": used, **curve(rows, bounds)})
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
     for doubt in doubts(quantiles["all"]) if quantiles["all"]["references"] else []:

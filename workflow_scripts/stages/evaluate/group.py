@@ -20,6 +20,7 @@ from workflow_scripts.stages.evaluate.diversity import (
     sentence,
 )
 from workflow_scripts.stages.evaluate.exact_lengths import LENGTHS, ExactLength
+from workflow_scripts.stages.evaluate.gain import Gain
 from workflow_scripts.stages.evaluate.lengths import ENDS, Ranks, by_length, place
 from workflow_scripts.stages.evaluate.quality import Quality
 from workflow_scripts.stages.subword.segmenter import Segmenter
@@ -31,8 +32,15 @@ Number = TypeVar("Number", int, float)
 class Group:
     """Running sums of one group of references."""
 
-    def __init__(self, best: int):
+    def __init__(self, best: int, language: str | None = None):
+        """Start without references.
+
+        Args:
+            best: how many paraphrases of a reference count.
+            language: of the paraphrases (ISO 639); None: no gain is counted, as of variants.
+        """
         self.best = best
+        self.gain = None if language is None else Gain(language)
         self.lengths = [Ranks(best) for _ in range(len(ENDS) + 1)]
         self.exact = {length: ExactLength(best) for length in LENGTHS}
         self.between = {pair: Comparison() for pair in combinations(range(best), 2)}
@@ -76,6 +84,8 @@ class Group:
         sentences = [sentence(text, segmenter) for text in texts]
         sentences += [sentences[-1]] * (self.best - len(sentences))
         counts = alike.add(first, sentences)
+        if self.gain is not None:
+            self.gain.add(reference, listed, counts[: len(listed)], block)
         if exact is not None:
             exact.ranks.add(first, sentences)
             exact.draw(row["id"], reference, texts + [texts[-1]] * (self.best - len(texts)))
@@ -98,6 +108,8 @@ class Group:
         for block, sums in other.blocks.items():
             self.blocks[block] = self.blocks.get(block, 0) + sums
         self.quality.merge(other.quality)
+        if self.gain is not None and other.gain is not None:
+            self.gain.merge(other.gain)
 
     def result(self, samples: int, seed: int) -> dict[str, Any]:
         """Return the group's entry in measures.json, with `samples` bootstrap samples."""
@@ -128,6 +140,7 @@ class Group:
         return {
             "references": sum(total.references_by_paraphrases),
             "references_by_paraphrases": total.references_by_paraphrases,
+            **({"gain": self.gain.result(samples, seed)} if self.gain is not None else {}),
             "ranks": ranks,
             "by_length": by_length(self.lengths),
             "exact_lengths": [exact.result(length) for length, exact in self.exact.items()],

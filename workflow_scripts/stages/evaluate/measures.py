@@ -32,10 +32,12 @@ from workflow_scripts.core.files.rows import ParaphrasesRow, TreesRow
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.statistics.bootstrap import BLOCKS
 from workflow_scripts.plan.reference_groups import OTHER, group_of
+from workflow_scripts.stages.evaluate.coverage import curve, judged_rows
 from workflow_scripts.stages.evaluate.group import Group
 from workflow_scripts.stages.evaluate.scores import ScoreHistogram, scored_histograms
 from workflow_scripts.stages.evaluate.syntax import COLUMNS as TREE_COLUMNS
 from workflow_scripts.stages.evaluate.syntax import Syntax, measure_trees, tree_summary
+from workflow_scripts.stages.select.shard import read_bounds
 from workflow_scripts.stages.select.threshold import RECORD as THRESHOLD_RECORD
 from workflow_scripts.stages.subword.segmenter import Segmenter, segmenter_path
 from workflow_scripts.testbed.checker import Checker
@@ -68,7 +70,9 @@ def measure(
     """
     membership = group_of(config["groups"])
     testbed = set(config["testbed"])
-    groups = {name: Group(config["best"]) for name in [*config["groups"], OTHER]}
+    groups = {
+        name: Group(config["best"], config["language"]) for name in [*config["groups"], OTHER]
+    }
     for number, row in enumerate(rows, start):
         group = groups[membership.get(row["corpus"], OTHER)]
         group.add(row, number % BLOCKS, segmenter, checker if row["corpus"] in testbed else None)
@@ -77,7 +81,7 @@ def measure(
 
 def summary(groups: dict[str, Group], config: dict[str, Any]) -> dict[str, Any]:
     """Return the groups' entries in measures.json: `all`, and each group of the config."""
-    everything = Group(config["best"])
+    everything = Group(config["best"], config["language"])
     for group in groups.values():
         everything.merge(group)
     shown = {"all": everything, **{name: groups[name] for name in config["groups"]}}
@@ -135,6 +139,7 @@ def measure_system(
     model: Path,
     output: Path,
     trees: Path | None = None,
+    judged: Path | None = None,
     threads: int = 1,
 ) -> None:
     """Measure the selected paraphrases of one system.
@@ -147,6 +152,7 @@ def measure_system(
         model: folder of the forward model, for its pieces.
         output: measures.json; its record is `evaluation` beside it.
         trees: folder of the syntax stage, if there is one.
+        judged: folder of the judge stage, if the system has a judge.
         threads: processes, one shard each.
 
     Raises:
@@ -162,7 +168,9 @@ def measure_system(
     scored_shards = shard_paths(scored, shards)
     for path in scored_shards:
         verify(path)
-    groups = {name: Group(config["best"]) for name in [*config["groups"], OTHER]}
+    groups = {
+        name: Group(config["best"], config["language"]) for name in [*config["groups"], OTHER]
+    }
     syntax = {name: Syntax(config["best"]) for name in groups}
     histograms = {name: ScoreHistogram() for name in ["all", *config["groups"]]}
     count = partial(measure_shard, config=config, segmenter_file=segmenter_file)
@@ -180,7 +188,16 @@ def measure_system(
     for name, histogram in histograms.items():
         measures[name]["scores"] = histogram.result()
         measures[name]["syntax"] = tree_measures[name]
-    write_json(output, {"config": config, "threshold": threshold, "groups": measures})
+    figures = {"config": config, "threshold": threshold, "groups": measures}
+    if judged is not None:
+        judged_shards = shard_paths(judged, shards)
+        for path in judged_shards:
+            verify(path)
+        rows = judged_rows(scored_shards, judged_shards, config["seed"])
+        max_sum, bound = read_bounds(folder / "threshold.json")
+        pieces = Segmenter(segmenter_file).pieces
+        figures["precision"] = curve(rows, config["select"], max_sum, bound, pieces)
+    write_json(output, figures)
     references = measures["all"]["references"]
     write_record(output.with_name(RECORD), references, references, {}, files=[output])
 

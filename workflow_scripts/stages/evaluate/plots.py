@@ -110,6 +110,40 @@ def _apart(marked: list[dict[str, Any]], distance: float) -> list[dict[str, Any]
     return chosen
 
 
+def precision(by_system: dict[str, dict[str, Any]]) -> Markup:
+    """Draw the expected share of good paraphrases over the references that each bound covers.
+
+    Args:
+        by_system: the `precision` of measures.json by system.
+    """
+    with plot_style.style():
+        figure, (axes,) = plot_style.panels(1, plot_style.WIDE_PANEL)
+        for number, (system, figures) in enumerate(by_system.items()):
+            colour = plot_style.COLOURS[number % len(plot_style.COLOURS)]
+            total = max(1, figures["references"])
+            known = [one for one in figures["bounds"] if one["expected_good"] is not None]
+            points = [(100 * one["covered"] / total, one["expected_good"]) for one in known]
+            axes.plot(*np.array(points).reshape(-1, 2).T, ".-", color=colour, label=system)
+            for one, point in zip(known, points, strict=True):
+                axes.annotate(
+                    f"{one['probability']:.1f}".removeprefix("0"),
+                    point,
+                    xytext=(3, 3),
+                    textcoords="offset points",
+                    fontsize=7,
+                    color=colour,
+                )
+            used = figures["used"]
+            if used["expected_good"] is not None:
+                place = 100 * used["covered"] / total, used["expected_good"]
+                axes.plot(*place, "o", markersize=9, fillstyle="none", color=plot_style.MARK)
+        axes.set(xlabel="references covered, %", ylabel="expected good, %")
+        axes.set_xlim(0, 100)
+        axes.set_ylim(top=100)
+        axes.legend(loc="lower left")
+        return plot_style.svg(figure, "precision", "Coverage against expected precision")
+
+
 def ranks(groups: dict[str, dict[str, list[dict[str, Any]]]]) -> Markup:
     """Draw 1-BLEU over the ranks with its intervals: a panel for each group of references.
 

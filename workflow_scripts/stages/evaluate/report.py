@@ -16,6 +16,34 @@ from workflow_scripts.stages.evaluate.results import (
     shown_groups,
 )
 
+# The stages whose jobs a system pays for each reference.
+COSTLY = ("generate", "score", "judge", "select")
+
+
+def cost_and_gain(run: FinishedRun) -> dict[str, Any]:
+    """Return for each system what it gives, what that costs, and what other bounds would give."""
+    measures = all_measures(run)
+    gains = {system: figures["groups"]["all"] for system, figures in measures.items()}
+    costs = {
+        system: {
+            stage: seconds
+            for stage in COSTLY
+            if run.has(stage, system) and (seconds := run.cpu_seconds(stage, system)) is not None
+        }
+        for system in measures
+    }
+    curves = {
+        system: figures["precision"]
+        for system, figures in measures.items()
+        if "precision" in figures
+    }
+    return {
+        "gains": gains,
+        "costs": costs,
+        "curves": curves,
+        "plot": plots.precision(curves) if curves else None,
+    }
+
 
 def scores(run: FinishedRun) -> dict[str, Any]:
     """Return the histograms of the candidates' scores."""

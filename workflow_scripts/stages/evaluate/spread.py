@@ -13,6 +13,7 @@ from workflow_scripts.core.statistics.rounding import DECIMALS
 IDENTITY = ("system", "best", "groups")
 # The keys of a group that hold measures; the others hold histograms and counts.
 MEASURES = (
+    "gain",
     "ranks",
     "by_length",
     "exact_lengths",

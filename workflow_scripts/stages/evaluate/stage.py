@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from workflow_scripts.plan import selection
+from workflow_scripts.plan.catalogues.judges import judge_of
 from workflow_scripts.plan.catalogues.rewriters import written_by_rewriter
 from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.reference_groups import held_out_and_seen
@@ -27,7 +28,7 @@ class Evaluate(Stage):
     """One unit for each system."""
 
     name = "evaluate"
-    version = 6
+    version = 7
     row = "references"
     released = True
     wildcard = "system"
@@ -38,11 +39,12 @@ class Evaluate(Stage):
 
     def reads(self, instance: str) -> list[Unit]:
         candidates = [("score", instance), ("select", instance)]
-        read = [*candidates, *self._trees(instance).values(), ("filter", instance)]
+        beside = {**self._judged(instance), **self._trees(instance)}
+        read = [*candidates, *beside.values(), ("filter", instance)]
         own = [("score", "references")] if self._bounded(instance) else []
         pieces = self.layout.stage(Select).pieces(instance)
-        beside = [("score", system) for system in self.bilingual(instance)]
-        units = [*read, *self.columns(instance).values(), pieces, *own, *beside]
+        others = [("score", system) for system in self.bilingual(instance)]
+        units = [*read, *self.columns(instance).values(), pieces, *own, *others]
         return list(dict.fromkeys(units))
 
     def records(self, instance: str) -> list[str]:
@@ -57,6 +59,7 @@ class Evaluate(Stage):
         bounds = {45: "workflow_scripts.stages.evaluate.report:bounds"}
         answers = {85: "workflow_scripts.stages.evaluate.report:answers"}
         return {
+            7: "workflow_scripts.stages.evaluate.report:cost_and_gain",
             40: "workflow_scripts.stages.evaluate.report:scores",
             **(bounds if self._any_bounded() else {}),
             **(answers if self.answers_file() else {}),
@@ -91,6 +94,7 @@ class Evaluate(Stage):
         all_known = selection.knows_all_seen(self.config)
         part = self.config["evaluate"]
         answers, documents = self.answers_file(), self.documents_file()
+        judges = judge_of(self.config, instance)
         return {
             "system": instance,
             "best": self.config["systems"][instance]["select"]["best"],
@@ -102,7 +106,9 @@ class Evaluate(Stage):
             # How the trees come about is the part of the syntax stage.
             "syntax": {"levels": part["syntax"]["levels"]} if part["syntax"] else None,
             "seed": self.config["seed"],
+            "language": self.config["languages"]["reference"]["code"],
             # Left out where there are none: the names of existing folders follow from the settings.
+            **({"select": self.layout.stage(Select).settings(instance)} if judges else {}),
             **({"answers": answers} if answers else {}),
             **({"ratings": self._ratings()} if self._ratings() else {}),
             **({"documents": documents} if documents else {}),
@@ -215,7 +221,11 @@ class Evaluate(Stage):
         return self._job(
             "evaluate.measures",
             at.system,
-            {"folder": selected, "scored": ("score", at.system), **self._trees(at.system)},
+            {
+                **{"folder": selected, "scored": ("score", at.system)},
+                **self._judged(at.system),
+                **self._trees(at.system),
+            },
             awaits=[self.file(selected, "threshold.json"), self.file(pieces, "model.json")],
             options={"model": self.layout.folder(*pieces)},
         )
@@ -300,6 +310,10 @@ class Evaluate(Stage):
             awaits=[self.manifest(unit) for unit in bilingual.values()],
             options={"bilingual": self.named_folders(bilingual)},
         )
+
+    def _judged(self, system: str) -> dict[str, Unit]:
+        """Return the unit with a judge's probabilities, where the system has one."""
+        return {"judged": ("judge", system)} if judge_of(self.config, system) else {}
 
     def _trees(self, system: str) -> dict[str, Unit]:
         """Return the unit with the trees of a system's sentences, where they are parsed."""

@@ -13,13 +13,13 @@ import numpy as np
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_manifest, sha256
+from workflow_scripts.core.text.closed_classes import FUNCTION_WORDS
 from workflow_scripts.core.text.text_tokens import tokens
 from workflow_scripts.encoding.interface import Encoder
 from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT as DEFAULT_ENCODER
 from workflow_scripts.plan.catalogues.pair_features import ENCODER, ENGLISH, NEEDS
 from workflow_scripts.stages.judge.features import Models, compute
-from workflow_scripts.stages.judge.features.closed_classes import FUNCTION_WORDS
 from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
 from workflow_scripts.stages.judge.judge import DEFAULT, Judge
 from workflow_scripts.stages.judge.known_pairs import Pairs

@@ -2,16 +2,18 @@
 
 Both have one row for each reference, also for a reference without paraphrases. The score is the sum
 of the forward and the backward NLL, in nats per target token: lower is better. The probability is
-that of a judge that the paraphrase is good: higher is better; it is empty without a judge. In a
-merge of runs each reference and each paraphrase also has its sources: the runs that it comes from,
-with their source languages and corpora.
+that of a judge that the paraphrase is good: higher is better; it is empty without a judge. New
+words are content words that the reference has not, lost words those that only the reference has:
+without any of either both differ by function words alone. In a merge of runs each reference and
+each paraphrase also has its sources: the runs that it comes from, with their source languages and
+corpora.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,10 +25,11 @@ from workflow_scripts.core.files.atomic import atomic_path
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.packed_writers import ZSTD_LEVEL, zstd_writer
 from workflow_scripts.core.files.parquet import read_rows
-from workflow_scripts.core.files.rows import Paraphrase, ParaphrasesRow
+from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.core.files.tsv import escape
 from workflow_scripts.core.progress import progress
 from workflow_scripts.plan.catalogues.merges import AND, OF
+from workflow_scripts.stages.select.near_doubles import word_changes
 
 COLUMNS = ["id", "reference", "paraphrases"]
 PARAPHRASE_FIELDS = {
@@ -35,11 +38,15 @@ PARAPHRASE_FIELDS = {
     "forward_nll": pa.float32(),
     "backward_nll": pa.float32(),
     "probability": pa.float32(),
+    "new_words": pa.int32(),
+    "lost_words": pa.int32(),
 }
-# Figures of the paraphrases that stand behind all texts and scores in the TSV, by their columns.
-LATER_FIGURES: dict[str, Callable[[Paraphrase], float | None]] = {
-    "probability": lambda paraphrase: paraphrase["probability"],
-}
+# Of these fields, those that stand behind all texts and scores in the TSV.
+LATER_FIGURES: tuple[Literal["probability", "new_words", "lost_words"], ...] = (
+    "probability",
+    "new_words",
+    "lost_words",
+)
 SCHEMA = pa.schema(
     [
         ("id", pa.string()),
@@ -72,6 +79,8 @@ class ReleasedParaphrase(TypedDict):
     forward_nll: float
     backward_nll: float | None
     probability: float | None
+    new_words: int
+    lost_words: int
     sources: NotRequired[list[Source]]
 
 
@@ -125,33 +134,59 @@ def header(best: int, merged: bool = False, marked: bool = False) -> str:
 
 
 def tsv_line(
-    row: ParaphrasesRow, best: int, merged: bool = False, written: Mapping[str, str] | None = None
+    row: ParaphrasesRow,
+    best: int,
+    language: str,
+    merged: bool = False,
+    written: Mapping[str, str] | None = None,
 ) -> str:
     """Return one reference as a line with the fields of `header`.
 
     Fields of ranks that the reference does not have are empty, and so is a score or a probability
     that was not computed. A score is `inf` if the backward model can't read the paraphrase.
     """
-    listed = row["paraphrases"][:best]
+    listed = _paraphrases(row, best, language)
     missing = [""] * (best - len(listed))
-    pairs = [[paraphrase["text"], _figure(paraphrase["sum"])] for paraphrase in listed]
+    pairs = [[paraphrase["text"], _figure(paraphrase["score"])] for paraphrase in listed]
     fields = [row["id"], row["reference"], *chain.from_iterable(pairs), *missing, *missing]
-    for figure in LATER_FIGURES.values():
-        fields += [*(_figure(figure(paraphrase)) for paraphrase in listed), *missing]
+    for figure in LATER_FIGURES:
+        fields += [*(_figure(paraphrase[figure]) for paraphrase in listed), *missing]
     if merged:
-        fields += [row["corpus"], *(paraphrase["variant"] for paraphrase in listed), *missing]
+        tags = (paraphrase["variant"] for paraphrase in row["paraphrases"][:best])
+        fields += [row["corpus"], *tags, *missing]
     if written:
         fields.append(written.get(row["corpus"], BITEXT))
     return "\t".join(map(escape, fields))
 
 
 def _figure(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, int) else f"{value:.4f}"
+
+
+def _paraphrases(row: ParaphrasesRow, best: int, language: str) -> list[ReleasedParaphrase]:
+    listed: list[ReleasedParaphrase] = []
+    for paraphrase in row["paraphrases"][:best]:
+        new, lost = word_changes(row["reference"], paraphrase["text"], language)
+        listed.append(
+            {
+                "text": paraphrase["text"],
+                "score": paraphrase["sum"],
+                "forward_nll": paraphrase["forward_nll"],
+                "backward_nll": paraphrase["backward_nll"],
+                "probability": paraphrase["probability"],
+                "new_words": new,
+                "lost_words": lost,
+            }
+        )
+    return listed
 
 
 def parquet_row(
     row: ParaphrasesRow,
     best: int,
+    language: str,
     languages: Mapping[str, str] | None = None,
     written: Mapping[str, str] | None = None,
 ) -> ReleasedRow:
@@ -160,19 +195,11 @@ def parquet_row(
     Args:
         row: the reference.
         best: how many paraphrases at most.
+        language: of the references (ISO 639).
         languages: for a merge, the source language of each run by its name.
         written: what to say of the sources of corpora that a model wrote, by corpus.
     """
-    paraphrases: list[ReleasedParaphrase] = [
-        {
-            "text": paraphrase["text"],
-            "score": paraphrase["sum"],
-            "forward_nll": paraphrase["forward_nll"],
-            "backward_nll": paraphrase["backward_nll"],
-            "probability": paraphrase["probability"],
-        }
-        for paraphrase in row["paraphrases"][:best]
-    ]
+    paraphrases = _paraphrases(row, best, language)
     released: ReleasedRow = {
         "id": row["id"],
         "reference": row["reference"],
@@ -203,6 +230,7 @@ def export(
     shards: list[Path],
     output: Path,
     best: int,
+    language: str,
     languages: Mapping[str, str] | None = None,
     written: Mapping[str, str] | None = None,
 ) -> None:
@@ -214,6 +242,7 @@ def export(
         shards: of the select stage.
         output: the folder.
         best: how many paraphrases of a reference at most.
+        language: of the references (ISO 639).
         languages: for a merge, the source language of each run by its name.
         written: what to say of the sources of corpora that a model wrote, by corpus.
 
@@ -236,8 +265,8 @@ def export(
     with zstd_writer(tsv) as lines, parquet_writer(parquet, columns_out) as tables:
         lines.write(header(best, merged, marked) + "\n")
         while group := list(islice(rows, GROUP_ROWS)):
-            lines.writelines(tsv_line(row, best, merged, written) + "\n" for row in group)
-            released = [parquet_row(row, best, languages, written) for row in group]
+            lines.writelines(tsv_line(row, best, language, merged, written) + "\n" for row in group)
+            released = [parquet_row(row, best, language, languages, written) for row in group]
             tables.write_table(pa.Table.from_pylist(released, schema=columns_out))
             paraphrases += sum(len(row["paraphrases"]) for row in released)
     write_record(
@@ -249,8 +278,8 @@ def release_corpus(config: dict[str, Any], folder: Path, shards: int, output: Pa
     """Write the released corpus of one system.
 
     Args:
-        config: `best`; for a merge `runs`, each with its `name` and `source`; `written_sources`
-            where there are any.
+        config: `best`, and `languages`, both codes; for a merge `runs`, each with its `name` and
+            `source`; `written_sources` where there are any.
         folder: of the select stage.
         shards: their number.
         output: the folder.
@@ -258,7 +287,8 @@ def release_corpus(config: dict[str, Any], folder: Path, shards: int, output: Pa
     runs = config.get("runs")
     languages = None if runs is None else {of_run["name"]: of_run["source"] for of_run in runs}
     written = config.get("written_sources")
-    export(shard_paths(folder, shards), output, config["best"], languages, written)
+    language = config["languages"]["reference"]
+    export(shard_paths(folder, shards), output, config["best"], language, languages, written)
 
 
 main = command(release_corpus)

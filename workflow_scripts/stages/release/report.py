@@ -1,4 +1,4 @@
-"""report.html: all figures of a run and fifty of its references on one self-contained page.
+"""report.html: all figures of a run and some of its references on one self-contained page.
 
 This module makes the frame of the page; the stages declare its sections (core/report/section.py).
 """
@@ -14,6 +14,8 @@ from workflow_scripts.core.report.finished_run import FinishedRun, finished_run
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.stages.release import TEMPLATES
+from workflow_scripts.stages.release.doubts import doubts_of
+from workflow_scripts.stages.train.doubts import ADVICE
 
 
 def report(finished: FinishedRun, functions: Iterable[str]) -> str:
@@ -29,6 +31,8 @@ def report(finished: FinishedRun, functions: Iterable[str]) -> str:
         .render(
             config=finished.config,
             systems=finished.instances("evaluate"),
+            doubts=doubts_of(finished),
+            advice=ADVICE,
             sections=sections(functions, finished),
         )
     )

@@ -16,9 +16,7 @@ from workflow_scripts.stages.evaluate.results import (
     paraphrase_count,
     shown_groups,
 )
-from workflow_scripts.stages.release.doubts import doubts_of
 from workflow_scripts.stages.release.inputs import described_stages
-from workflow_scripts.stages.train.doubts import ADVICE
 from workflow_scripts.stages.train.results import all_metrics
 
 
@@ -38,8 +36,6 @@ def overview(run: FinishedRun) -> dict[str, Any] | None:
             systems,
             written_of(run, run.config.get("written_sources", ())),
         ),
-        "doubts": doubts_of(run),
-        "advice": ADVICE,
         "overviews": systems,
         "groups": {name: shown_groups(system["groups"]) for name, system in measures.items()},
         "most_paraphrases": most_paraphrases(measures),

@@ -46,7 +46,7 @@ class Release(Stage):
     """One unit. It reads all released stages and the test of the embeddings."""
 
     name = "release"
-    version = 3
+    version = 4
     row = "references"
     released = False
 

@@ -5,19 +5,21 @@ higher. Ties go to the smaller text.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
 from workflow_scripts.core.files.rows import JudgedCandidate
 from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.stages.select.cluster import medoid_clusters
+from workflow_scripts.stages.select.near_doubles import word_changes
 from workflow_scripts.stages.select.piece_distance import distance_matrix, tokens
 
 # What can keep a candidate out, in the order in which it is tested.
 ABOVE_THRESHOLD = "above_threshold"  # its sum exceeds the threshold, or it was pruned
 SAME_AS_REFERENCE = "same_as_reference"  # equal but for case, punctuation and blanks
 BELOW_PROBABILITY = "below_probability"  # the judge finds it too unlikely to be good
-NEARLY_EQUAL = "nearly_equal"  # as a better candidate, or as the reference, but for spelling
+FEW_NEW_WORDS = "few_new_words"  # its content words are nearly those of the reference
+NEARLY_EQUAL = "nearly_equal"  # a near double of a better candidate, or spelt as the reference is
 REFERENCE_CLUSTER = "reference_cluster"  # too close to the reference
 OUTRANKED = "outranked"  # a better one of its cluster was taken, or the list was full
 # Every record counts these. What a later rule keeps out is counted where there is any, so that
@@ -84,25 +86,50 @@ def eligible(
     return allowed, rejected
 
 
+def with_new_words(
+    candidates: list[JudgedCandidate], reference: str, least: int, language: str
+) -> tuple[list[JudgedCandidate], Counter[str]]:
+    """Return the candidates with enough content words of their own, and how many are left out.
+
+    Args:
+        candidates: eligible ones of one reference.
+        reference: of these candidates.
+        least: how many content words that the reference has not.
+        language: of the texts (ISO 639).
+    """
+    enough = [
+        candidate
+        for candidate in candidates
+        if word_changes(reference, candidate["text"], language)[0] >= least
+    ]
+    return enough, Counter({FEW_NEW_WORDS: len(candidates) - len(enough)})
+
+
 def distinct(
-    candidates: list[JudgedCandidate], reference: str, score: str, spelt: Callable[[str], str]
+    candidates: list[JudgedCandidate],
+    reference: str,
+    score: str,
+    spelt: Callable[[str], Hashable],
+    content: Callable[[str], Hashable] | None = None,
 ) -> tuple[list[JudgedCandidate], Counter[str]]:
     """Return one candidate of those that are nearly equal, the best, and how many are left out.
 
-    A candidate that is nearly equal to the reference is left out as well.
+    A candidate that is spelt nearly as the reference is left out as well.
 
     Args:
         candidates: eligible ones of one reference.
         reference: of these candidates.
         score: a name of `RANKS`.
-        spelt: gives what nearly equal texts have in common.
+        spelt: gives what texts that are spelt nearly equally have in common.
+        content: gives what texts of the same content have in common; None: that is no matter.
     """
     seen = {spelt(reference)}
     best = []
     for candidate in sorted(candidates, key=RANKS[score]):
-        key = spelt(candidate["text"])
-        if key not in seen:
-            seen.add(key)
+        text = candidate["text"]
+        keys = {spelt(text)} if content is None else {spelt(text), content(text)}
+        if seen.isdisjoint(keys):
+            seen |= keys
             best.append(candidate)
     return best, Counter({NEARLY_EQUAL: len(candidates) - len(best)})
 

@@ -17,7 +17,7 @@ from workflow_scripts.core.seeding import fraction
 from workflow_scripts.plan.reference_groups import OTHER, group_of
 from workflow_scripts.stages.select.methods import REASONS
 
-SAMPLE = 50
+SAMPLE = 12
 COLUMNS = ["id", "source", "reference", "corpus", "paraphrases", "reason"]
 
 
@@ -25,6 +25,7 @@ class SampledReference(TypedDict):
     """A reference of the report, with the row of each system by the system's name."""
 
     id: str
+    group: str
     source: str
     reference: str
     systems: dict[str, ParaphrasesRow]
@@ -38,16 +39,19 @@ def references(run: FinishedRun) -> dict[str, Any]:
     }
     blocks = run.config["systems"]
     groups = run.manifest("evaluate", next(iter(samples)))["config"]["groups"]
-    counted = reasons(run)
-    later = sorted(set().union(*counted.values()) - {*REASONS, "selected"})
     return {
-        "samples": samples_by_group(samples, groups),
+        "samples": together(samples, groups),
         "languages": run.config["languages"],
         "merges": [name for name, block in blocks.items() if "merge" in block],
         "judged": [name for name, block in blocks.items() if block["select"].get("judge")],
-        "reasons": counted,
-        "reason_names": [*REASONS, *later, "selected"],
     }
+
+
+def candidates(run: FinishedRun) -> dict[str, Any]:
+    """Return what became of the candidates of every system."""
+    counted = reasons(run)
+    later = sorted(set().union(*counted.values()) - {*REASONS, "selected"})
+    return {"reasons": counted, "reason_names": [*REASONS, *later, "selected"]}
 
 
 def reasons(run: FinishedRun) -> dict[str, Counter[str]]:
@@ -62,7 +66,7 @@ def reasons(run: FinishedRun) -> dict[str, Counter[str]]:
 
 
 def sample_references(shards: list[Path], seed: int) -> list[ParaphrasesRow]:
-    """Return `COLUMNS` of fifty rows, drawn by their ids, in flat memory.
+    """Return `COLUMNS` of a dozen rows, drawn by their ids, in flat memory.
 
     Systems with the same references give the same sample.
     """
@@ -82,28 +86,25 @@ def sample_references(shards: list[Path], seed: int) -> list[ParaphrasesRow]:
     return [rows[identifier] for identifier in chosen]
 
 
-def samples_by_group(
+def together(
     samples: dict[str, list[ParaphrasesRow]], groups: dict[str, list[str]]
-) -> dict[str, list[SampledReference]]:
-    """Return the sampled references of each group, with each system's row.
+) -> list[SampledReference]:
+    """Return the sampled references, each with its group and each system's row.
 
     Args:
         samples: the rows of each system.
         groups: the corpora of each group; references of no group are in `OTHER`.
-
-    Returns:
-        The references by group; a group without any is left out.
     """
     membership = group_of(groups)
-    result: dict[str, dict[str, SampledReference]] = {name: {} for name in [*groups, OTHER]}
+    entries: dict[str, SampledReference] = {}
     for system, rows in samples.items():
         for row in rows:
             new: SampledReference = {
                 "id": row["id"],
+                "group": membership.get(row["corpus"], OTHER),
                 "source": row["source"],
                 "reference": row["reference"],
                 "systems": {},
             }
-            entries = result[membership.get(row["corpus"], OTHER)]
             entries.setdefault(row["id"], new)["systems"][system] = row
-    return {group: list(sampled.values()) for group, sampled in result.items() if sampled}
+    return list(entries.values())

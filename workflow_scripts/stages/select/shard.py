@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,9 @@ from workflow_scripts.stages.select.methods import (
     cluster_bests,
     distinct,
     eligible,
+    with_new_words,
 )
+from workflow_scripts.stages.select.near_doubles import same_content
 from workflow_scripts.stages.select.near_equal import spelt
 from workflow_scripts.stages.select.probability import ProbabilityBound, same_candidates
 from workflow_scripts.stages.select.threshold import RECORD
@@ -61,15 +64,21 @@ def choose(
 ) -> tuple[list[Choice], Counter[str]]:
     """Choose among the eligible candidates by the method that the config names.
 
-    With a judge, nearly equal candidates count as one.
+    Before that the candidates with too few new words are left out. With a judge, or where the
+    config says when candidates are distinct, nearly equal ones count as one.
     """
     score = config.get("score", _SCORES[config["method"]])
+    options = filled(config, "select")
     rejected: Counter[str] = Counter()
-    if config.get("judge") is not None:
-        spelling = spelt(config["language"])
-        candidates, rejected = distinct(candidates, reference, score, spelling)
+    if least := options["new_words"]:
+        candidates, rejected = with_new_words(candidates, reference, least, config["language"])
+    if options["judge"] is not None or options["distinct"] is not None:
+        language = config["language"]
+        content = partial(same_content, language=language) if options["distinct"] else None
+        candidates, doubles = distinct(candidates, reference, score, spelt(language), content)
+        rejected += doubles
     if config["method"] in ("cluster", "judged"):
-        clusters, centres = config["clusters"], filled(config, "select")["centres"]
+        clusters, centres = config["clusters"], options["centres"]
         chosen, outdone = cluster_bests(
             candidates, reference, segment, clusters, wanted(config), score, centres
         )
@@ -96,8 +105,9 @@ def select(
     Args:
         row: the reference with its scored candidates.
         config: {"method": "cluster" | "judged" | "nbest" | "best", "clusters", "best"}, and maybe
-            "centres"; with the method `best` there is one paraphrase, whatever `best` says; where
-            there is a judge also "judge", "language" of the references, and maybe "score".
+            "centres", "distinct" and "new_words"; with the method `best` there is one paraphrase,
+            whatever `best` says; where there is a judge also "judge" and maybe "score"; with any
+            of these but "centres" and "score" the "language" of the references.
         max_sum: the largest sum a paraphrase may have, in nats.
         segment: gives the Viterbi pieces of a text.
         probabilities: those of a judge, one for each candidate, None where it was not judged.

@@ -4,6 +4,7 @@ from typing import Any
 
 from workflow_scripts.plan.catalogues.judges import judge_of
 from workflow_scripts.plan.job import Job, Wildcards
+from workflow_scripts.plan.schema import defaults
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.judge.stage import fitted_units
@@ -63,19 +64,23 @@ class Select(Stage):
         return self.shard_files(instance)
 
     def sections(self) -> dict[int, str]:
-        return {90: "workflow_scripts.stages.select.report:references"}
+        return {
+            5: "workflow_scripts.stages.select.report:references",
+            35: "workflow_scripts.stages.select.report:candidates",
+        }
 
     def settings(self, instance: str) -> dict[str, Any]:
         block = self.config["systems"][instance]["select"]
         keep = {key: value for key, value in block["keep"].items() if value is not None}
-        settings = {**block, "keep": keep}
-        if settings.get("centres") == "apart":  # as before there was the key: the folder stays
-            del settings["centres"]
+        usual = defaults("select")
+        # Without the defaults, as before there were the keys: the folder stays.
+        said = {key: value for key, value in block.items() if value != usual.get(key)}
+        settings = {**said, "keep": keep}
         if "merge" in self.config["systems"][instance]:
             settings = {"score": "rank", **settings}
-        if judge_of(self.config, instance) is None:
-            return {key: value for key, value in settings.items() if key != "judge"}
-        return {**settings, "language": self.config["languages"]["reference"]["code"]}
+        if settings.keys() & {"judge", "distinct", "new_words"}:
+            settings["language"] = self.config["languages"]["reference"]["code"]
+        return settings
 
     def threshold_job(self, at: Wildcards) -> Job:
         """Return the job of the threshold on the scores of a system."""

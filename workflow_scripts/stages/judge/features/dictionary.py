@@ -8,8 +8,8 @@ names, too (Tom, Jack): what references hold with a capital alone is none of its
 from collections.abc import Container
 from functools import lru_cache
 
+from workflow_scripts.core.text.closed_classes import FUNCTION_WORDS
 from workflow_scripts.core.text.english_forms import getAllLemmas
-from workflow_scripts.stages.judge.features.closed_classes import FUNCTION_WORDS
 
 
 class WithDictionary:

@@ -3,9 +3,9 @@
 from collections import Counter
 from difflib import SequenceMatcher
 
+from workflow_scripts.core.text.closed_classes import FUNCTION_WORDS, PRONOUNS
 from workflow_scripts.core.text.text_tokens import is_word, parts, tokens
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
-from workflow_scripts.stages.judge.features.closed_classes import FUNCTION_WORDS, PRONOUNS
 from workflow_scripts.stages.judge.features.dictionary import ENGLISH_WORDS
 from workflow_scripts.stages.judge.features.feature import Feature
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs, numbers_of

@@ -6,9 +6,9 @@ from decimal import Decimal
 
 import regex
 
+from workflow_scripts.core.text.closed_classes import CLASSES
 from workflow_scripts.core.text.text_tokens import parts, tokens, words_in_place
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
-from workflow_scripts.stages.judge.features.closed_classes import CLASSES
 from workflow_scripts.stages.judge.features.feature import Feature, Models
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs, numbers_of
 

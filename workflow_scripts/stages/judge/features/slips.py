@@ -10,10 +10,10 @@ from itertools import pairwise, takewhile
 import numpy as np
 from rapidfuzz.distance import OSA, Levenshtein
 
+from workflow_scripts.core.text.closed_classes import PRONOUNS
 from workflow_scripts.core.text.english_forms import getAllLemmas
 from workflow_scripts.core.text.text_tokens import is_word, tokens, words_in_place
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
-from workflow_scripts.stages.judge.features.closed_classes import PRONOUNS
 from workflow_scripts.stages.judge.features.dictionary import ENGLISH_WORDS
 from workflow_scripts.stages.judge.features.edits import word_parts
 from workflow_scripts.stages.judge.features.feature import Feature, Models
