@@ -10,6 +10,8 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.pipeline import sha256
 from workflow_scripts.core.files.manifest import TOOLS
+from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import ParaphrasesRow, ScoredRow
 from workflow_scripts.stages.catalogue import STAGES
 
 pytestmark = pytest.mark.e2e
@@ -116,6 +118,20 @@ def test_manifests_say_stage_version_configuration_and_tools(finished, manifests
     assert manifests["select.micro"]["config"] == select
     assert manifests["generate.micro"]["config"]["seed"] == 1
     assert {"numpy", "torch", "sentencepiece"} <= manifests["generate.micro"]["tools"].keys()
+
+
+def test_a_pool_tells_the_searches_and_the_source_of_each_candidate(whole):
+    scored = whole.unit("score.parabank2") / "0000.parquet"
+    found = [each for row in read_rows(scored, ScoredRow) for each in row["candidates"]]
+    given = {name for each in found for name in each["variant"].split()}
+    assert given == {"beam", "beam/1", "samples", "samples/1"}
+    for each in found:
+        written = [name.endswith("/1") for name in each["variant"].split()]
+        assert any(written) if each["source"] else not all(written)
+    rows = list(read_rows(whole.unit("select.parabank2") / "0000.parquet", ParaphrasesRow))
+    kept = [each for row in rows for each in row["paraphrases"]]
+    known = {(each["text"], each["variant"]) for each in found}
+    assert kept and {(each["text"], each["variant"]) for each in kept} <= known
 
 
 def test_one_run_visits_every_stage_and_every_package(whole):
