@@ -40,6 +40,7 @@ from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.stages.generate.candidates import generate
 from workflow_scripts.stages.generate.constraint_words import words_of
+from workflow_scripts.stages.generate.pool import Reading
 from workflow_scripts.stages.generate.spare import Spare
 from workflow_scripts.stages.generate.variants import set_maker
 from workflow_scripts.stages.subword.segmenter import Segmenter
@@ -174,7 +175,6 @@ class Bench:
             **{"case": True, "spare": spare},
         }
         config = {
-            "system": "bench",
             "search": {"method": "sample", "samples": 30, **search},
             "seed": self._seed,
         }
@@ -184,11 +184,12 @@ class Bench:
             {"id": str(number), "source": task.source, "reference": task.reference, "corpus": "t"}
             for number, task in enumerate(self.tasks)
         ]
+        read = [Reading(row, row["source"], "bench", row["id"]) for row in rows]
         start = time.process_time()
         found = [
             generated
             for generated, _ in generate(
-                rows, self._model, self._segmenter, self._segmenter, sets, config, 512
+                read, self._model, self._segmenter, self._segmenter, sets, config, 512
             )
         ]
         seconds = time.process_time() - start

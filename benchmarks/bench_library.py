@@ -69,6 +69,7 @@ def pipeline_speed(sentences: list[str]) -> float:
     from workflow_scripts.nmt.loaders import load_model
     from workflow_scripts.nmt.pieces import raw_coders
     from workflow_scripts.stages.generate.candidates import generate
+    from workflow_scripts.stages.generate.pool import Reading
     from workflow_scripts.stages.generate.variants import set_maker
     from workflow_scripts.stages.judge.bench import Bench
     from workflow_scripts.stages.judge.features import Models
@@ -89,9 +90,9 @@ def pipeline_speed(sentences: list[str]) -> float:
         Judge.load("default"), Models(load_encoder(encoder_folder()), Grammar.load("english"))
     )
     block = {"method": "beam", "beam_size": search.beam, "nbest": search.beam}
-    config = {"system": "bench", "search": block, "seed": 1}
+    config = {"search": block, "seed": 1}
 
-    def rows(chosen: list[str]) -> Iterator[dict[str, str]]:
+    def read(chosen: list[str]) -> Iterator[Reading]:
         written = translate(
             there,
             (BeamRequest(reader.encode(text)) for text in chosen),
@@ -103,11 +104,11 @@ def pipeline_speed(sentences: list[str]) -> float:
             for output in found.outputs:
                 source = writer.decode(output)
                 row = {"id": str(number), "source": source, "reference": text, "corpus": "bench"}
-                yield row
+                yield Reading(row, source, "bench", row["id"])
 
     def judged(chosen: list[str]) -> int:
         sets = set_maker(None, 1, english.pieces, None)
-        generated = generate(rows(chosen), back, other, english, sets, config, search.batch_rows)
+        generated = generate(read(chosen), back, other, english, sets, config, search.batch_rows)
         scored = score_stream((row for row, _ in generated), there, english, other, None, 4096)
         return sum(1 for _ in judge_stream(scored, None, bench))
 

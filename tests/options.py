@@ -30,9 +30,8 @@ def alternatives(node: Node) -> list[Node]:
     """Return the nodes that may hold in place of a node, or beside it."""
     found = [node[key] for key in ("then", "else") if key in node]
     for key in ("oneOf", "anyOf", "allOf"):
-        for each in node.get(key, []):
-            found += [each, *alternatives(each)]
-    return [resolved(each) for each in found]
+        found += node.get(key, [])
+    return [each for one in map(resolved, found) for each in (one, *alternatives(one))]
 
 
 def properties_at(path: str) -> dict[str, Node]:

@@ -37,7 +37,7 @@ def candidate(text: str, forward: float, backward: float | None, **more: Any) ->
     """Return a scored candidate; without a backward NLL it is one that was pruned."""
     total = None if backward is None else forward + backward
     nlls = {"forward_nll": forward, "backward_nll": backward, "sum": total}
-    return {"text": text, **nlls, "count": 1, "variant": "v", **more}
+    return {"text": text, **nlls, "count": 1, "variant": "v", "source": None, **more}
 
 
 def paraphrase(

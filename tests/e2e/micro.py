@@ -355,7 +355,13 @@ _REST = {
     "systems": {
         "parabank": PARABANK,
         "parabank2": {
-            "search": {"samples": 4},
+            "search": None,
+            "searches": {
+                "beam": {"method": "beam", "beam_size": 3, "nbest": 2},
+                "samples": {"method": "sample", "k": 10, "samples": 4},
+            },
+            "constraints": {"searches": ["samples"]},
+            "sources": {"written": 1},
             "select": {
                 **{"method": "judged", "judge": "own"},
                 "keep": {"quantile": None, "probability_quantile": 0.5},

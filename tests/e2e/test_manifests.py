@@ -12,6 +12,8 @@ import pytest
 from tests.e2e import micro
 from tests.e2e.pipeline import sha256, stages_of
 from workflow_scripts.core.files.manifest import TOOLS
+from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import ParaphrasesRow, ScoredRow
 from workflow_scripts.stages.catalogue import STAGES
 
 pytestmark = pytest.mark.e2e
@@ -126,6 +128,20 @@ def test_manifests_say_stage_version_configuration_and_tools(whole, manifests):
     assert manifests["select.parabank2"]["config"].items() >= given.items()
     assert manifests["generate.bt2017"]["config"]["seed"] == 1
     assert {"numpy", "torch", "sentencepiece"} <= manifests["generate.bt2017"]["tools"].keys()
+
+
+def test_a_pool_tells_the_searches_and_the_source_of_each_candidate(whole):
+    scored = whole.unit("score.parabank2") / "0000.parquet"
+    found = [each for row in read_rows(scored, ScoredRow) for each in row["candidates"]]
+    given = {name for each in found for name in each["variant"].split()}
+    assert given == {"beam", "beam/1", "samples", "samples/1"}
+    for each in found:
+        written = [name.endswith("/1") for name in each["variant"].split()]
+        assert any(written) if each["source"] else not all(written)
+    rows = list(read_rows(whole.unit("select.parabank2") / "0000.parquet", ParaphrasesRow))
+    kept = [each for row in rows for each in row["paraphrases"]]
+    known = {(each["text"], each["variant"]) for each in found}
+    assert kept and {(each["text"], each["variant"]) for each in kept} <= known
 
 
 def test_one_run_visits_every_stage_and_every_package(whole, manifests):

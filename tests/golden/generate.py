@@ -80,7 +80,7 @@ def outputs(folder: Path) -> Outputs:
     text = write_table(folder / "text.parquet", PairRow, [*rows, {**rows[0], "id": "again"}])
     backward = fixed_model(folder / "backward", "reference", "source", 2)
     search = {"method": "sample", "k": 4, "samples": 2, "temperature": 0.7}
-    config = {"system": "mine-sources", "search": search, "precision": "fp32", "seed": 1}
+    config = {"search": search, "precision": "fp32", "seed": 1}
     written = folder / "sources" / "0000.parquet"
     options = {"text": text, "forward": model, "backward": backward, "output": written}
     write_sources.main(arguments(config, **options, device="cpu"))

@@ -27,6 +27,7 @@ def generated(count: int) -> list[Row]:
                     "variant": f"v{sample % 2}",
                     "text": texts[(number + sample % 4) % len(texts)],
                     "forward_nll": 1.5 + 0.25 * (sample + number % 3),
+                    "source": rows[count]["source"] if sample > 4 else None,
                 }
                 for sample in range(7)
             ],

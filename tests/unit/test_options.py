@@ -27,6 +27,7 @@ def test_no_table_lost_its_marks():
         ],
         "evaluate": ["evaluate.syntax"],
         "filter": ["outside.*", "training_sets.*"],
+        "generate": ["systems.*.sources"],
         "lexicon": ["lexicons.*", "evaluate.lexicons"],
         "rewrite": ["rewriters.*", "rewriters.*.continued"],
         "rewrite-kinds": [

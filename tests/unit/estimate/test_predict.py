@@ -84,6 +84,20 @@ def test_each_variant_is_a_search(config):
     assert predictor(config).candidates("parabank") == len(variants) - 1
 
 
+def test_a_pool_is_all_its_searches_over_all_its_sources(config):
+    system = config["systems"]["parabank2"]
+    samples, beam = system["search"], {"method": "beam", "beam_size": 8, "nbest": 4}
+    system |= {"search": None, "searches": {"samples": samples, "beam": beam}}
+    system["constraints"]["searches"] = ["samples"]
+    system["sources"] = {"written": 2}
+    assert predictor(config).candidates("parabank2") == 3 * (5 * 30 + 4)
+    found = costs(config)
+    rate = 5 * 30 * FORWARD.sampled + 8 * FORWARD.searched
+    assert found["generate", "parabank2"].cpu == pytest.approx(3 * 1000 * 12 * rate + TWO_SHARDS)
+    (written,) = (found[unit] for unit in found if str(unit[1]).startswith("sources-"))
+    assert written.cpu == pytest.approx(1000 * 5 * 10 * BACKWARD.searched + TWO_SHARDS)
+
+
 def test_scoring_reads_distinct_candidates_with_the_backward_model(config):
     cost = costs(config)["score", "parabank2"]
     tokens = 1000 * 150 * DISTINCT * 10

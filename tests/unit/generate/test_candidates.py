@@ -12,6 +12,7 @@ from workflow_scripts.core.files.rows import (
     DocumentFrequencyRow,
     PairRow,
     ReferenceRow,
+    WrittenRow,
 )
 from workflow_scripts.nmt import int8
 from workflow_scripts.nmt.vocabulary import SYMBOLS, Vocabulary
@@ -29,6 +30,7 @@ from workflow_scripts.stages.generate.candidates import (
 from workflow_scripts.stages.generate.constraint_words import plain_words, words_of
 from workflow_scripts.stages.generate.constraints import ConstraintSet, constraint_sets
 from workflow_scripts.stages.generate.decoding import Decoding, Request
+from workflow_scripts.stages.generate.pool import Reading
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 CONSTRAINTS = {"kind": "negative", "choose": "random", "sets": 3, "fraction": [0.2, 0.5]}
@@ -303,6 +305,75 @@ def test_unmet_words_and_skipped_variants_are_counted(constrained):
     assert extra["searches"] <= sum(len(row["sets"]) for row in rows)
 
 
+POOL = {key: value for key, value in CONFIG.items() if key != "search"} | {
+    "searches": {
+        "beam": {"method": "beam", "beam_size": 6, "nbest": 4},
+        "samples": {"method": "sample", "k": 10, "samples": 3},
+    },
+    "constraints": {**CONSTRAINTS, "searches": ["samples"]},
+    "sources": {"human": True, "written": 1},
+}
+
+
+def pool_of(folder, model, sentences, config=POOL, batch_rows=64):
+    """Return the pool of each reference; the source of the next one is its written source."""
+    texts = [source for source, _ in sentences]
+    written = [
+        {"id": f"c:{number}", "reference": reference, "corpus": "c"}
+        | {"sources": [{"text": text, "backward_nll": 1.0} for text in (source, other)]}
+        for number, ((source, reference), other) in enumerate(
+            zip(sentences, [*texts[1:], texts[0]], strict=True)
+        )
+    ]
+    table = write_table(folder.with_suffix(".parquet"), WrittenRow, written)
+    pairs = [(number, *pair) for number, pair in enumerate(sentences)]
+    more = ["--sources", table] if "sources" in config else []
+    return list(
+        read_rows(run_main(folder, model, pairs, config, batch_rows, more=more), CandidatesRow)
+    )
+
+
+def of(rows, *variants):
+    """Return the candidates of these variants, but for the numbers of their sets."""
+    return [
+        [
+            (
+                each["variant"],
+                each["sample"],
+                each["text"],
+                pytest.approx(each["forward_nll"], abs=1e-4),
+            )
+            for each in row["candidates"]
+            if each["variant"] in variants
+        ]
+        for row in rows
+    ]
+
+
+@pytest.mark.slow
+def test_searches_and_sources_of_a_pool_change_nothing_for_each_other(model, sentences, tmp_path):
+    pool = pool_of(tmp_path / "pool", model, sentences)
+    everything = ("beam", "beam/1", "samples", "samples/1")
+    assert all(all(of(pool, variant)) for variant in everything)
+    assert of(pool, "samples") != of(pool, "samples/1")
+    for row, (other, _) in zip(pool, [*sentences[1:], sentences[0]], strict=True):
+        assert {(each["variant"], each["source"]) for each in row["candidates"]} == {
+            (name, other if name.endswith("/1") else None) for name in everything
+        }
+        assert [bool(each["avoid"]) for each in row["sets"]] == [False] * 2 + [True] * 6
+    alone = {**POOL, "searches": {"samples": POOL["searches"]["samples"]}}
+    assert of(pool_of(tmp_path / "alone", model, sentences, alone, 20), *everything) == of(
+        pool, "samples", "samples/1"
+    )
+    bitext = {key: value for key, value in POOL.items() if key != "sources"}
+    assert of(pool_of(tmp_path / "bitext", model, sentences, bitext), *everything) == of(
+        pool, "beam", "samples"
+    )
+    # A search without a name, of the same source, finds the same where nothing is drawn.
+    beam = CONFIG | {"search": POOL["searches"]["beam"], "constraints": None, "system": "beam"}
+    assert of(pool_of(tmp_path / "beam", model, sentences, beam), "beam") == of(pool, "beam")
+
+
 def rewritten(folder, model, pairs, references="all", more=()):
     """Generate with the model as a rewriter, which reads the reference."""
     config = CONFIG | {"rewriter": {"name": "plain", "references": references}}
@@ -343,16 +414,15 @@ def test_a_rewriter_is_judged_by_the_references_that_it_holds_out(model, sentenc
 
 
 def test_equal_constraints_share_a_search_where_nothing_is_drawn():
-    row = {"id": "c:1"}
     sets = [
         ConstraintSet([], [], frozenset(), frozenset({("▁a", "b")}), [], "x"),
         ConstraintSet([], [], frozenset(), frozenset(), [("▁a",)], "y"),
         ConstraintSet([], [], frozenset(), frozenset({("▁a", "b")}), [], "z"),
     ]
-    job = open_job(row, sets, [5], VOCABULARY, share=True)
+    job = open_job(READING, sets, [5], VOCABULARY, share=True)
     assert job.places == [0, 1, 0]
     assert [(each.avoid, each.wanted) for each in job.requests] == [([(5, 7)], []), ([], [(5,)])]
-    job = open_job(row, sets, [5], VOCABULARY, share=False)
+    job = open_job(READING, sets, [5], VOCABULARY, share=False)
     assert job.places == [0, 1, 2]
     assert [each.set for each in job.requests] == [0, 1, 2]
 
@@ -360,14 +430,14 @@ def test_equal_constraints_share_a_search_where_nothing_is_drawn():
 def test_a_forbidden_part_of_a_wanted_phrase_is_overruled():
     phrases = frozenset({("▁a",), ("b",), ("▁b",)})
     sets = [ConstraintSet([], [], frozenset(), phrases, [("▁a", "b")])]
-    job = open_job({"id": "c:1"}, sets, [5], VOCABULARY, share=True)
+    job = open_job(READING, sets, [5], VOCABULARY, share=True)
     assert job.requests[0].avoid == [(6,)]
     assert job.overruled == 2
 
 
 def test_jobs_come_in_order_with_their_results_also_without_any():
     def job(name, searches):
-        return Job({"id": name}, [], [Request(name, n, [], []) for n in range(searches)], [], 0)
+        return Job(name, [], [Request(name, n, [], []) for n in range(searches)], [], 0)
 
     jobs = [job("a", 0), job("b", 2), job("c", 0), job("d", 1), job("e", 0)]
     pending = deque()
@@ -377,7 +447,7 @@ def test_jobs_come_in_order_with_their_results_also_without_any():
             pending.append(each)
             yield from (Decoding([[n]], [0.0], 0) for n in range(len(each.requests)))
 
-    found = [(job.row["id"], len(results)) for job, results in with_results(pending, decodings())]
+    found = [(job.reading, len(results)) for job, results in with_results(pending, decodings())]
     assert found == [("a", 0), ("b", 2), ("c", 0), ("d", 1), ("e", 0)]
 
 
@@ -394,16 +464,19 @@ class Letters:
 VOCABULARY = Vocabulary([*SYMBOLS, "▁", "▁a", "▁b", "b", "▁ab"])
 
 
+ROW = {"id": "c:1", "source": "s", "reference": "ab a", "corpus": "c"}
+READING = Reading(ROW, "s", "v", "c:1")
+
+
 def assembled(outputs, avoid):
-    row = {"id": "c:1", "source": "s", "reference": "ab a", "corpus": "c"}
     config = {"sets": 1, "fraction": [0.5, 0.5]}
     for seed in range(20):  # until the word drawn is "ab"
         sets = constraint_sets("ab a", "c:1", config, seed, Letters().pieces)
         if sets[0].avoid == ["ab"]:
             break
-    job = Job(row, sets, [Request("c:1", 0, [5], avoid)], [0], 0)
+    job = Job(READING, sets, [Request("c:1", 0, [5], avoid)], [0], 0)
     found = Decoding(outputs, [0.5] * len(outputs), 2)
-    return assemble(job, [found], VOCABULARY, Letters(), "v")
+    return assemble(job, [found], VOCABULARY, Letters())
 
 
 def test_empty_and_unfinished_samples_are_dropped_and_respelt_words_counted():

@@ -58,14 +58,14 @@ def texts(nmt_oracle):
     return [reference for _, reference in nmt_oracle.sentences]
 
 
-def write(folder, model, texts, search=BEAM, batch_rows=64):
-    """Write the sources of a shard of text."""
+def write(folder, model, texts, search=BEAM, batch_rows=64, further=False):
+    """Write the sources of a shard of text, or further ones of the references of bitext."""
     folder.mkdir()
     rows = [pair(f"c:{number}", "", text) for number, text in enumerate(texts)]
     write_table(folder / "text.parquet", PairRow, rows)
-    config = {"system": "c-sources", "search": search, "precision": "fp32", "seed": 3}
+    config = {"search": search, "precision": "fp32", "seed": 3}
     files = ["--text", folder / "text.parquet", "--output", folder / "written.parquet"]
-    files += ["--backward", model, "--forward", model]
+    files += ["--backward", model, *([] if further else ["--forward", model])]
     device = ["--device", "cpu", "--batch-rows", str(batch_rows), "--threads", "1"]
     main(["--config", json.dumps(config), *map(str, files), *device])
     return folder / "written.parquet"
@@ -86,6 +86,19 @@ def test_each_reference_has_its_source_with_both_nlls(model, texts, tmp_path):
         assert source["backward_nll"] > 0
         (nll,) = direction.nlls([pair("c:0", source["text"], row["reference"])], 4096)
         assert source["forward_nll"] == pytest.approx(nll, abs=1e-5)
+
+
+@pytest.mark.slow
+def test_further_sources_of_bitext_have_a_row_for_each_reference(model, texts, tmp_path):
+    given = [texts[0], texts[0].upper(), "slovo " * 300]
+    path = write(tmp_path / "run", model, given, {**BEAM, "nbest": 3}, further=True)
+    rows = list(read_rows(path, WrittenRow))
+    assert [row["reference"] for row in rows] == given
+    assert len(rows[0]["sources"]) > 1 and rows[1]["sources"] and not rows[2]["sources"]
+    nlls = [source["backward_nll"] for source in rows[0]["sources"]]
+    assert nlls == sorted(nlls)
+    assert {source["forward_nll"] for row in rows for source in row["sources"]} == {None}
+    assert read_record(path)["rejected"] == {}
 
 
 @pytest.mark.slow

@@ -36,10 +36,10 @@ class Ruler:
         return np.minimum(1.0, features["length_ratio"] / 2)
 
 
-def candidate(text, total, forward=0.5):
+def candidate(text, total, forward=0.5, source=None):
     backward = None if total is None else total - forward
     nlls = {"forward_nll": forward, "backward_nll": backward, "sum": total}
-    return {"text": text, **nlls, "count": 1, "variant": ""}
+    return {"text": text, **nlls, "count": 1, "variant": "", "source": source}
 
 
 def scored(number, *candidates):
@@ -153,9 +153,13 @@ def test_forced_decoding_gives_total_and_worst(nmt_oracle, tmp_path):
     assert decoded.forward_total[1] == decoded.forward_worst[1] == math.inf
     judge = Ruler("forward_total")
     bench = Bench(judge, Models(), decoder)
-    row = {**scored(1, candidate(f"{reference} x", 1.0)), "source": source, "reference": reference}
+    written, _ = nmt_oracle.sentences[1]
+    texts = [candidate(f"{reference} x", 1.0, source=given) for given in (None, written, source)]
+    row = {**scored(1, *texts), "source": source, "reference": reference}
     judged([row], bench)
-    assert judge.asked[0]["forward_total"][0] > 0
+    # Each is decoded from the source that it was scored against.
+    own, others, again = judge.asked[0]["forward_total"]
+    assert 0 < own == pytest.approx(again) and others != pytest.approx(own)
 
 
 def test_references_that_a_system_leaves_out_are_passed_over():

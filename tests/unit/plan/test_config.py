@@ -453,6 +453,70 @@ def test_message_names_the_truncation(config, search, expected):
     assert expected in refusal(config, {"systems": {"parabank2": {"search": search}}})
 
 
+RANDOM = {"kind": "negative", "choose": "random", "sets": 2, "fraction": [0, 0.3]}
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ({}, ": key 'search' is missing, which a system that generates needs, or 'searches' with"),
+        (
+            {"search": BEAM, "searches": {"a": BEAM}},
+            ": it has search and searches; set one of them to null",
+        ),
+        ({"searches": {"a": False}}, ".searches: all are false, which leaves them out; keep one"),
+        ({"searches": {"a": {"method": "bem"}}}, ".searches.a.method: 'bem' is not one of"),
+        ({"searches": {"a": 3}}, ".searches.a: 3 is not of type 'object', 'boolean' (One of the"),
+        (
+            {"searches": {"a": {"method": "sample", "samples": 2}}},
+            ".searches.a: method sample needs one of k, top_p",
+        ),
+        (
+            {"searches": {"ab": BEAM}, "constraints": {**RANDOM, "searches": ["abc"]}},
+            ".constraints.searches: 'abc' is not among systems.own.searches; did you mean 'ab'?",
+        ),
+        (
+            {"search": BEAM, "constraints": {**RANDOM, "searches": ["a"]}},
+            ".constraints.searches: 'a' is not among systems.own.searches; take the key out",
+        ),
+        (
+            {"searches": {"a": BEAM}, "constraints": {"variants": {"a": None}}},
+            ".constraints.variants: they name candidates, as searches and written sources do",
+        ),
+        (
+            {"search": BEAM, "sources": {"human": False}},
+            ".sources: human is false and written is 0, so there are none; give one",
+        ),
+        (
+            {"search": BEAM, "sources": {"written": 6}},
+            ".sources.written: 6 is above the 5 that systems.own.sources.search gives at most",
+        ),
+        (
+            {"search": BEAM, "sources": {"written": 1, "search": {**BEAM, "nbest": 5}}},
+            ".sources.search: nbest (5) is above beam_size (4)",
+        ),
+        ({"search": BEAM, "sources": {"writen": 1}}, ".sources: unknown key 'writen'; did you"),
+        (
+            {"search": BEAM, "sources": {"written": 1}, "rewriter": {"name": "r"}},
+            ".sources: a rewriter reads the reference and no source; take it out",
+        ),
+    ],
+)
+def test_message_names_what_is_wrong_with_a_pool(config, own, expected):
+    config["systems"]["own"] = config["systems"]["paranmt"] | {"search": None} | own
+    assert f"systems.own{expected}" in refusal(config, {"run": {"systems": ["own"]}})
+
+
+def test_a_recipe_puts_a_pool_in_the_place_of_a_search_and_takes_parts_out(config):
+    pool = {"search": None, "searches": {"beam": BEAM, "few": SAMPLE}}
+    constraints = {"constraints": {"searches": ["few"]}}
+    with_pool = merged(config, {"systems": {"parabank2": pool | constraints}})
+    validate(with_pool)
+    validate(merged(with_pool, {"systems": {"parabank2": {"searches": {"few": False}}}}))
+    alone = {"search": SAMPLE, "searches": None, "constraints": None}
+    validate(merged(with_pool, {"systems": {"parabank2": alone}}))
+
+
 @pytest.mark.parametrize("cut", [{"top_p": 0.9}, {"min_p": 0.05}, {"epsilon": 0.01, "top_p": 0.5}])
 def test_a_recipe_takes_another_truncation_than_the_catalogue(config, cut):
     search = {"k": None, **cut}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.commands import jobs, waits_for
-from tests.configs import refusal, replaced, run_on_testbed
+from tests.commands import jobs, require_right_waits, waits_for
+from tests.configs import keys, refusal, replaced, run_on_testbed
 from tests.stanza_package import FOLDER as STANZA
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.run.run_folders import link_run
@@ -183,6 +183,42 @@ def test_another_system_leaves_the_first_alone(config):
     config["systems"]["other"]["search"]["samples"] = 5
     moved = changed(config, "run", "systems", ["parabank2", "other"])
     assert moved == {("embed", "sts"), ("release", None)}
+
+
+def test_systems_share_the_sources_that_are_written_alike(config):
+    one = config["systems"]["parabank2"]
+    beam = {"method": "beam", "beam_size": 8, "nbest": 2}
+    config["systems"] |= {
+        "two": one | {"sources": {"written": 2}},
+        "pool": one
+        | {"search": None, "searches": {"a": beam, "b": False, "c": beam}}
+        | {"sources": {"human": False, "written": 1}},
+        "wide": one | {"sources": {"written": 1, "search": beam}},
+    }
+    before = keys(run_layout(config))
+    config["run"]["systems"] = ["parabank2", "two", "pool", "wide"]
+    layout = run_layout(config)
+    require_right_waits(layout)
+    known = keys(layout)
+    assert known["generate", "parabank2"] == before["generate", "parabank2"]
+    *_, shared = behind(layout, "two")
+    *_, other = behind(layout, "wide")
+    units = {unit for unit in known if unit[1] and unit[1].startswith("sources-")}
+    assert shared != other and units == {shared, other}
+    assert behind(layout, "pool") == behind(layout, "two")
+    assert layout.upstream(shared) == [("generate", "references"), ("train", "backward")]
+    settings = layout.settings(("generate", "pool"))
+    assert settings["searches"] == {"a": beam, "c": beam} and "search" not in settings
+    assert settings["sources"] == {"human": False, "written": 1}
+    # How many are taken is the part of the system.
+    config["systems"]["two"]["sources"]["written"] = 3
+    after = keys(run_layout(config))
+    moved = {unit for unit in known if after[unit] != known[unit]}
+    assert ("generate", "two") in moved and not moved & {shared, ("generate", "pool")}
+
+
+def behind(layout, system):
+    return layout.upstream(("generate", system))
 
 
 def test_training_sets_share_the_columns_and_leave_the_release_alone(config):

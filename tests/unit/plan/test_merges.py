@@ -64,6 +64,10 @@ def test_a_run_of_merges_has_no_unit_of_bitext_or_models(config, tmp_path, monke
             {"systems.cs.search": {"method": "beam", "beam_size": 5}},
             "merge takes the place of search",
         ),
+        (
+            {"systems.cs.sources": {"written": 1}},
+            "merge takes the place of sources",
+        ),
         ({"systems.cs.select.judge": "default"}, "systems.cs.select.judge: a run of merges has no"),
         (
             {"systems.cs.select.keep": {"reference_quantile": 0.5}},
@@ -110,9 +114,11 @@ def test_what_has_no_sense_in_a_merge_is_refused(config, changes, expected):
 
 def test_a_system_without_merge_still_needs_search_and_score(config):
     config["systems"]["mine"] = {"select": SELECT}
-    assert "systems.mine: key 'search' is missing, which a system that generates needs" in refusal(
-        config
-    )
+    needed = "systems.mine: key '{}' is missing, which a system that generates needs"
+    assert needed.format("score") in refusal(config)
+    config["systems"]["mine"]["score"] = {"prune_above": None}
+    config["run"]["systems"] = ["mine"]
+    assert needed.format("search") in refusal(config)
 
 
 # --- the other runs ----------------------------------------------------------------------------

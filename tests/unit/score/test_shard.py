@@ -6,32 +6,77 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.tables import pair, write_table
+from tests.tables import candidate, pair, write_table
 from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import CandidatesRow, ScoredRow
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.stages.score import shard
-from workflow_scripts.stages.score.shard import distinct, main, ranked, score_rows, with_backward
+from workflow_scripts.stages.score.shard import (
+    best_of_sources,
+    distinct,
+    main,
+    ranked,
+    score_rows,
+    with_backward,
+)
 from workflow_scripts.stages.select.shard import select
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 
-def sampled(text, forward, variant="v"):
-    return {"set": 0, "sample": 0, "variant": variant, "text": text, "forward_nll": forward}
+def sampled(text, forward, variant="v", source=None):
+    candidate = {"set": 0, "sample": 0, "variant": variant, "text": text, "forward_nll": forward}
+    return candidate | {"source": source}
 
 
 def test_distinct_keeps_the_lowest_nll_all_variants_and_counts():
-    merged = distinct(
-        [sampled("x", 2.0, "b"), sampled("y", 1.0), sampled("x", 1.5, "c"), sampled("x", 1.5, "a")]
-    )
-    assert {found["text"]: found for found in merged} == {
-        "x": {"text": "x", "forward_nll": 1.5, "count": 3, "variant": "b c a"}
-        | {"backward_nll": None, "sum": None},
-        "y": {"text": "y", "forward_nll": 1.0, "count": 1, "variant": "v"}
-        | {"backward_nll": None, "sum": None},
-    }
+    given = [("x", 2.0, "b"), ("y", 1.0), ("x", 1.5, "c"), ("x", 1.5, "a"), ("x", 0.5, "b/1", "w")]
+    merged = distinct(sampled(*each) for each in given)
+    assert [tuple(found.values()) for found in merged] == [
+        ("x", 1.5, None, None, 3, "b c a", None),
+        ("y", 1.0, None, None, 1, "v", None),
+        ("x", 0.5, None, None, 1, "b/1", "w"),
+    ]
+
+
+def test_a_text_keeps_the_source_that_gives_the_lowest_sum_and_all_variants():
+    found = [
+        candidate("x", 1.0, 2.0, variant="b"),
+        candidate("x", 2.0, 0.5, variant="b/1", source="w", count=2),
+        candidate("x", 0.5, None, variant="b/2", source="u"),
+        candidate("y", 3.0, None, variant="b"),
+        candidate("y", 2.5, None, variant="b/1", source="w"),
+        candidate("z", 1.0, 1.0, variant="b"),
+        candidate("z", 1.0, 1.0, variant="b/1", source="w"),
+    ]
+    assert best_of_sources(found) == [
+        candidate("x", 2.0, 0.5, variant="b b/1 b/2", source="w", count=4),
+        candidate("y", 2.5, None, variant="b b/1", source="w", count=2),
+        candidate("z", 1.0, 1.0, variant="b b/1", count=2),
+    ]
+
+
+def test_a_candidate_is_scored_against_the_sources_that_gave_it_alone(monkeypatch):
+    asked = []
+
+    def score(model, pairs, batch_tokens):
+        for text, source in pairs:
+            asked.append((text, source))
+            yield {"s": 3.0, "w": 1.0, "u": 2.0}[source]
+
+    monkeypatch.setattr(shard, "score", score)
+    as_it_is = SimpleNamespace(pieces=str, ids=str)
+    model = SimpleNamespace(source_ids=str, target_vocab=as_it_is)
+    given = [("x", 0.5, "b"), ("x", 1.0, "b/1", "w"), ("y", 0.5, "b"), ("z", 0.5, "b/2", "u")]
+    row = pair("c:1") | {"candidates": [sampled(*each) for each in given]}
+    (scored,) = score_rows([row], model, as_it_is, as_it_is, None, 100)
+    assert asked == [("x", "s"), ("x", "w"), ("y", "s"), ("z", "u")]
+    assert [(each["text"], each["sum"], each["source"]) for each in scored["candidates"]] == [
+        ("x", 2.0, "w"),
+        ("z", 2.5, "u"),
+        ("y", 3.5, None),
+    ]
 
 
 def test_sums_are_rounded_as_they_are_stored_and_never_below_the_forward_nll():

@@ -7,7 +7,7 @@ out, no training stops early, no candidate is pruned.
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workflow_scripts.plan import selection
-from workflow_scripts.plan.catalogues import judges, written_sources
+from workflow_scripts.plan.catalogues import judges, pools, written_sources
 from workflow_scripts.plan.catalogues.model_blocks import finished
 from workflow_scripts.plan.catalogues.pair_features import ENCODER
 from workflow_scripts.plan.catalogues.rewriters import (
@@ -155,18 +155,26 @@ class Predictor:
 
     def candidates(self, system: str) -> int:
         """Return how many candidates a system generates for each reference."""
-        search = self._search(system)
-        outputs = search["samples" if search["method"] == "sample" else "nbest"]
-        return self._searches(system) * outputs
+        found = sum(times * pools.outputs(search) for search, times in self._searches(system))
+        return self._sources(system) * found
 
-    def _search(self, system: str) -> dict[str, Any]:
-        search = self._config["systems"][system]["search"]
-        return filled(search, search["method"])
+    def _searches(self, system: str) -> list[tuple[dict[str, Any], int]]:
+        """Return each search of a system, and how often it reads a source.
 
-    def _searches(self, system: str) -> int:
-        """Return how often a system searches each reference: constraint sets, or variants."""
-        constraints = constraints_of(self._config, system) or {}
-        return len(constraints.get("variants") or range(constraints.get("sets", 1)))
+        That is once for each constraint set, or for each variant.
+        """
+        block, constraints = self._config["systems"][system], constraints_of(self._config, system)
+        sets = len((constraints or {}).get("variants") or range((constraints or {}).get("sets", 1)))
+        held = zip(pools.searches(block), pools.constrained(block), strict=True)
+        return [
+            (filled(search, search["method"]), sets if constrained else 1)
+            for search, constrained in held
+        ]
+
+    def _sources(self, system: str) -> int:
+        """Return how many sources a system reads for each reference, at most."""
+        wanted = pools.sources(self._config["systems"][system])
+        return int(wanted["human"]) + int(wanted["written"])
 
     def _cost(self, unit: Unit) -> Cost:
         stage, instance = unit
@@ -306,25 +314,31 @@ class Predictor:
         text, references = self._speeds.text, self.references()
         name, part = name_and_part(instance)
         if part == SOURCES:
-            return self._of_sources(name)
+            search = written_sources.settings(self._config, name)["search"]
+            return self._of_sources(self._lines[name], search, scored=True)
+        if search := pools.written_units(self._config).get(instance):
+            return self._of_sources(references, search, scored=False)
         if instance not in self._config["run"]["systems"]:  # references, or their IDF
             return self._pairs * text.cleaned, 0.0, references * text.pair_bytes
-        search, written = self._search(instance), rewriter_of(self._config, instance)
+        written = rewriter_of(self._config, instance)
         references = self._references_of(instance)
         role = rewriter_role(written["name"]) if written else "forward"
-        rate = _searched(search, self._speeds.networks[role])
-        seconds = references * self._searches(instance) * self._pieces["reference"] * rate
+        speed = self._speeds.networks[role]
+        rate = sum(times * _searched(search, speed) for search, times in self._searches(instance))
+        read = references * self._sources(instance)
+        seconds = read * self._pieces["reference"] * rate
         size = references * self.candidates(instance) * text.characters * _CANDIDATE_BYTES
         return 0.0, seconds, size
 
-    def _of_sources(self, name: str) -> tuple[float, float, float]:
-        """Return what it costs to write the sources of a corpus, and to score them."""
-        search = written_sources.settings(self._config, name)["search"]
+    def _of_sources(
+        self, references: int, search: dict[str, Any], scored: bool
+    ) -> tuple[float, float, float]:
+        """Return what it costs to write the sources of references, and to score them."""
         search = filled(search, search["method"])
-        sources = self._lines[name] * search["samples" if search["method"] == "sample" else "nbest"]
+        sources = references * pools.outputs(search)
         forward, backward = (self._speeds.networks[role] for role in MAIN_ROLES)
-        seconds = self._lines[name] * self._pieces["source"] * _searched(search, backward)
-        seconds += sources * self._pieces["reference"] * forward.scored
+        seconds = references * self._pieces["source"] * _searched(search, backward)
+        seconds += sources * self._pieces["reference"] * forward.scored if scored else 0.0
         return 0.0, seconds, sources * self._speeds.text.pair_bytes
 
     def _distinct(self, system: str) -> float:

@@ -173,6 +173,7 @@ def select_among(
             "sum": 2.0,
             "count": 1,
             "variant": "",
+            "source": None,
         }
         for text in texts
     ]

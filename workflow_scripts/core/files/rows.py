@@ -53,16 +53,17 @@ class WrittenSource(TypedDict):
     """A source that the backward model wrote for a reference, and both NLLs.
 
     `backward_nll`: of the source, given the reference; `forward_nll`: of the reference, given the
-    source, infinite where a model can't read one of them.
+    source, infinite where a model can't read one of them; None where the reference has a source
+    besides.
     """
 
     text: str
     backward_nll: Float32
-    forward_nll: Float32
+    forward_nll: Float32 | None
 
 
 class WrittenRow(TypedDict):
-    """A reference without a source of its own, and those that were written: `written`."""
+    """A reference and the sources that were written for it, best first: `written`."""
 
     id: str
     reference: str
@@ -87,13 +88,17 @@ class GeneratedSet(TypedDict):
 
 
 class GeneratedCandidate(TypedDict):
-    """A candidate as the search found it."""
+    """A candidate as the search found it.
+
+    `source`: the written source that was read; None: that of the row.
+    """
 
     set: Int32
     sample: Int32
     variant: str
     text: str
     forward_nll: Float32
+    source: str | None
 
 
 class CandidatesRow(PairRow):
@@ -109,7 +114,8 @@ class CandidatesRow(PairRow):
 class ScoredCandidate(TypedDict):
     """A distinct text among the candidates; a pruned one has no backward NLL and no sum.
 
-    `variant` names all variants that gave it, with blanks between.
+    `variant` names all variants that gave it, with blanks between. `source`: the written source
+    that its NLLs are of; None: that of the row.
     """
 
     text: str
@@ -118,6 +124,7 @@ class ScoredCandidate(TypedDict):
     sum: Float32 | None
     count: Int32
     variant: str
+    source: str | None
 
 
 class ScoredRow(PairRow):

@@ -91,7 +91,8 @@ def _reads_bitext(column: dict[str, Any]) -> bool:
 
 
 def _system_problems(where: str, system: dict[str, Any]) -> Iterator[str]:
-    useless = [key for key in ("search", "constraints", "score", "rewriter") if key in system]
+    generating = ("search", "searches", "sources", "constraints", "score", "rewriter")
+    useless = [key for key in generating if key in system]
     if useless:
         yield f"{where}: merge takes the place of {', '.join(useless)}; take them out"
     names: dict[tuple[str, str], str] = {}

@@ -40,14 +40,16 @@ def pairs(
     for row in rows:
         place, kept = row["id"].removeprefix(f"{name}:"), 0
         for number, source in enumerate(row["sources"], 1):
-            if source["forward_nll"] <= max_nll:
+            nll = source["forward_nll"]
+            assert nll is not None  # only further sources of bitext are not scored
+            if nll <= max_nll:
                 several = len(row["sources"]) > 1
                 kept += 1
                 yield Pair(
                     f"{place}:{number}" if several else place, source["text"], row["reference"]
                 )
             else:
-                told = f"{source['forward_nll']:.2f} {source['text']} | {row['reference']}"
+                told = f"{nll:.2f} {source['text']} | {row['reference']}"
                 yield Rejected(row["id"], number, NOT_BROUGHT_BACK, told.encode("utf-8"))
         counts["written" if kept else "left_out"] += 1
 

@@ -6,6 +6,7 @@ Of a system that a rewriter writes: outputs of the rewriter, which reads the ref
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from workflow_scripts.core.files.rows import (
     PairRow,
     ReferenceRow,
     Side,
+    WrittenRow,
 )
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.nmt.loaders import load_model
@@ -35,22 +37,32 @@ from workflow_scripts.plan.catalogues.rewriters import TEST, reference_id
 from workflow_scripts.stages.generate.constraint_words import Split, between_blanks, words_of
 from workflow_scripts.stages.generate.constraints import ConstraintSet, SetMaker, blocked_words
 from workflow_scripts.stages.generate.decoding import Decoding, Request, decode
+from workflow_scripts.stages.generate.pool import (
+    Found,
+    Reading,
+    Sourced,
+    readings,
+    side_by_side,
+    sourced,
+)
 from workflow_scripts.stages.generate.tokenizer import splitter
 from workflow_scripts.stages.generate.variants import set_maker
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 # Why a reference of a system that a rewriter writes is left out: the rewriter does not hold it out.
 NOT_HELD_OUT = "not_held_out"
+# What a model writes, and what it reads, as its folder calls them.
+SIDES: tuple[Side, Side] = ("reference", "source")
 
 
 @dataclass(frozen=True)
 class Job:
-    """A reference at work: its row, its constraint sets and the searches they need.
+    """A reference at work: what is read, its constraint sets and the searches they need.
 
     `places[set]` is the number of the set's search among `requests`.
     """
 
-    row: ReferenceRow
+    reading: Reading
     sets: list[ConstraintSet]
     requests: list[Request]
     places: list[int]
@@ -58,7 +70,7 @@ class Job:
 
 
 def open_job(
-    row: ReferenceRow,
+    reading: Reading,
     sets: list[ConstraintSet],
     source: list[int],
     vocabulary: Vocabulary,
@@ -69,9 +81,9 @@ def open_job(
     A forbidden phrase that is inside a wanted one is dropped, and counted as overruled.
 
     Args:
-        row: the reference.
+        reading: the reference, and what is read.
         sets: its constraint sets.
-        source: piece ids.
+        source: piece ids of what is read.
         vocabulary: of the model's output.
         share: whether sets with the same constraints share one search. They may if the search
             draws nothing at random.
@@ -88,9 +100,9 @@ def open_job(
         key = (tuple(avoid), tuple(wanted)) if share else number
         if key not in numbers:
             numbers[key] = len(requests)
-            requests.append(Request(row["id"], number, source, avoid, wanted))
+            requests.append(Request(reading.seed, number, source, avoid, wanted))
         places.append(numbers[key])
-    return Job(row, sets, requests, places, overruled)
+    return Job(reading, sets, requests, places, overruled)
 
 
 def completes(written: list[int], phrases: Iterable[tuple[int, ...]]) -> bool:
@@ -126,9 +138,8 @@ def assemble(
     decodings: list[Decoding],
     vocabulary: Vocabulary,
     segmenter: Segmenter,
-    system: str,
     split: Split = between_blanks,
-) -> tuple[CandidatesRow, Counter[str]]:
+) -> Found:
     """Return one reference with its candidates, and counts for the record.
 
     Args:
@@ -136,7 +147,6 @@ def assemble(
         decodings: what each search found.
         vocabulary: of the model's output.
         segmenter: of the references.
-        system: the variant of candidates in a system without variants.
         split: gives the words of references and candidates.
 
     Returns:
@@ -150,7 +160,8 @@ def assemble(
         RuntimeError: an output does not meet its constraints: a fault of the search.
     """
     candidates: list[GeneratedCandidate] = []
-    lexicon = {word.text for word in words_of(job.row["reference"], split)}
+    reading = job.reading
+    lexicon = {word.text for word in words_of(reading.row["reference"], split)}
     counts = Counter(
         {
             **dict.fromkeys(("unfinished", "empty", "unmet", "respelt"), 0),
@@ -175,19 +186,20 @@ def assemble(
                 {
                     "set": number,
                     "sample": index,
-                    "variant": constraints.variant or system,
+                    "variant": constraints.variant or reading.variant,
                     "text": text,
                     "forward_nll": nll,
+                    "source": reading.source,
                 }
             )
     counts["candidates"] = len(candidates)
     counts["blocked"] = len(blocked_words(job.sets, lexicon, segmenter.pieces))
     generated: CandidatesRow = {
-        **job.row,
+        **reading.row,
         "sets": [
             {
                 "set": number,
-                "variant": constraints.variant or system,
+                "variant": constraints.variant or reading.variant,
                 "avoid": constraints.avoid,
                 "want": constraints.want,
             }
@@ -202,43 +214,40 @@ def assemble(
 
 
 def generate(
-    rows: Iterable[ReferenceRow],
+    read: Iterable[Reading],
     model: Model,
     source_segmenter: Segmenter,
     reference_segmenter: Segmenter,
     make_sets: SetMaker,
     config: dict[str, Any],
     batch_rows: int,
-    read: Side | None = None,
-) -> Iterator[tuple[CandidatesRow, Counter[str]]]:
-    """Stream references through the search.
+) -> Iterator[Found]:
+    """Stream references through one search.
 
     Args:
-        rows: the references; read only as the search has room for them.
+        read: the references, and what is read of them; drawn only as the search has room for them.
         model: the forward model, which reads the source; or a rewriter, or a backward model that
             writes sources, which read the reference.
         source_segmenter: of its source side.
         reference_segmenter: of its target side.
         make_sets: makes the constraint sets of a reference.
-        config: {"system", "search", "seed"}, "constraints" where there are some, and "rewriter"
-            where the model is one.
+        config: {"search", "seed"}, and "constraints" where there are some.
         batch_rows: hypotheses at work at once.
-        read: the side that the model reads; None: it is a rewriter or a forward model.
 
     Yields:
-        For every reference, in order, what `assemble` returns.
+        For every reading, in order, what `assemble` returns.
     """
-    search, system, vocabulary = config["search"], config["system"], model.target_vocab
+    search, vocabulary = config["search"], model.target_vocab
     split = splitter((config.get("constraints") or {}).get("language"))
-    read = read or ("reference" if "rewriter" in config else "source")
     pending: deque[Job] = deque()
 
     def requests() -> Iterator[Request]:
-        for row in rows:
+        for reading in read:
+            row = reading.row
             job = open_job(
-                row,
+                reading,
                 make_sets(row["reference"], row["id"], row["source"]),
-                model.source_ids(source_segmenter.pieces(row[read])),
+                model.source_ids(source_segmenter.pieces(reading.text)),
                 vocabulary,
                 share=search["method"] == "beam",
             )
@@ -247,7 +256,7 @@ def generate(
 
     decodings = decode(model, requests(), search, config["seed"], batch_rows)
     for job, of_job in with_results(pending, decodings):
-        yield assemble(job, of_job, vocabulary, reference_segmenter, system, split)
+        yield assemble(job, of_job, vocabulary, reference_segmenter, split)
 
 
 def with_results(
@@ -279,6 +288,17 @@ def held_out_references(shards: list[Path]) -> set[str]:
     return {reference_id(row["id"]) for row in rows if row["corpus"] == TEST}
 
 
+def held_out_rows(
+    rows: Iterable[ReferenceRow], wanted: set[str], rejected: Counter[str]
+) -> Iterator[ReferenceRow]:
+    """Yield the references with these ids, and count the others."""
+    for row in rows:
+        if row["id"] in wanted:
+            yield row
+        else:
+            rejected[NOT_HELD_OUT] += 1
+
+
 def generate_shard(
     config: dict[str, Any],
     references: Path,
@@ -288,6 +308,7 @@ def generate_shard(
     idf: Path | None = None,
     held_out: Path | None = None,
     held_out_shards: int = 0,
+    sources: Path | None = None,
     device: Device = "auto",
     batch_rows: int = SEARCHED_ROWS,
     threads: int = 1,
@@ -295,8 +316,9 @@ def generate_shard(
     """Generate the candidates of every reference of a shard.
 
     A `references` shard becomes a `candidates` shard. `model` is the folder of the forward
-    model or of a rewriter, `idf` the document frequencies that some constraints need. Memory is
-    bounded by `batch_rows` and the longest sentence, not by the shard. Every reference gives
+    model or of a rewriter, `idf` the document frequencies that some constraints need, `sources`
+    the shard of their written sources. Memory is bounded by `batch_rows`, the longest sentence and
+    the number of searches, which go on side by side, not by the shard. Every reference gives
     one row; one that the model can't read (empty, or too long for it) has no candidates, and
     all its samples count as unfinished. `inputs` are the hashes of the user's files that are
     read at the start.
@@ -308,30 +330,33 @@ def generate_shard(
     torch.set_num_threads(threads)
     pairs = Input(references, ReferenceRow).rows()
     wanted = held_out_references(shard_paths(held_out, held_out_shards)) if held_out else None
+    written = Input(sources, WrittenRow).rows().items if sources else None
     verify(model / "model")
     constraints = config["constraints"]
-    segmenter = Segmenter(model / "reference.model")
+    segmenter, source_segmenter = (Segmenter(model / f"{of}.model") for of in SIDES)
     with unchanged(inputs or {}):
         make_sets = set_maker(constraints, config["seed"], segmenter.pieces, idf)
+    free_sets = set_maker(None, config["seed"], segmenter.pieces, None)
+    searches: dict[str | None, dict[str, Any]] = config.get("searches") or {None: config["search"]}
+    constrained = (constraints or {}).get("searches", searches)
     variants = len((constraints or {}).get("variants", []))
     # A shortlist is in the folder of a run only if the run is to generate with it.
     has_shortlist = model_files(model).shortlist is not None
     writer = load_model(model, device, config["precision"], shortlist=has_shortlist)
-    source_segmenter = Segmenter(model / "source.model")
+    side: Side = "reference" if "rewriter" in config else "source"
     total: Counter[str] = Counter()
     tally = Tally(extra=total)
 
-    def taken(rows: Iterator[ReferenceRow]) -> Iterator[ReferenceRow]:
-        for row in rows:
-            if wanted is None or row["id"] in wanted:
-                yield row
-            else:
-                tally.rejected[NOT_HELD_OUT] += 1
+    def searched(name: str | None, rows: Iterable[Sourced]) -> Iterator[Found]:
+        read = readings(rows, name, config["system"], side)
+        sets = make_sets if name in constrained else free_sets
+        settings = {**config, "search": searches[name]}
+        return generate(read, writer, source_segmenter, segmenter, sets, settings, batch_rows)
 
     def with_candidates(rows: Iterator[ReferenceRow]) -> Iterator[CandidatesRow]:
-        for row, counts in generate(
-            taken(rows), writer, source_segmenter, segmenter, make_sets, config, batch_rows
-        ):
+        by_name = [partial(searched, name) for name in searches]
+        taken = rows if wanted is None else held_out_rows(rows, wanted, tally.rejected)
+        for row, counts in side_by_side(sourced(taken, written, config.get("sources")), by_name):
             yield row
             total.update(counts)
             if variants:

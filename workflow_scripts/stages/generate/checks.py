@@ -6,6 +6,8 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 from collections.abc import Iterator
 from typing import Any
 
+from workflow_scripts.core.suggestion import suggestion
+from workflow_scripts.plan.catalogues import pools
 from workflow_scripts.plan.config import Config, unknown_names
 from workflow_scripts.plan.schema import filled
 from workflow_scripts.stages.generate import rewriter_checks
@@ -49,8 +51,9 @@ def problems(config: Config) -> Iterator[str]:
     for name in config["run"]["systems"]:
         if name in RESERVED_SYSTEMS:
             yield f"systems.{name}: the name is reserved; choose another"
-        if "search" in config["systems"].get(name, {}):
-            yield from _system_problems(f"systems.{name}", config["systems"][name], language)
+        block = config["systems"].get(name, {"merge": {}})
+        if "merge" not in block:
+            yield from _system_problems(f"systems.{name}", block, language)
     yield from rewriter_checks.problems(config)
 
 
@@ -116,13 +119,24 @@ def _exempts_english(constraints: dict[str, Any]) -> bool:
 
 
 def _system_problems(where: str, system: dict[str, Any], language: str) -> Iterator[str]:
-    search = filled(system["search"], system["search"]["method"])
-    if search["method"] == "sample" and not any(search[key] for key in TRUNCATIONS):
-        yield f"{where}.search: method sample needs one of {', '.join(TRUNCATIONS)}"
-    if search["method"] == "beam" and search["nbest"] > search["beam_size"]:
+    named, alone = system.get("searches"), system.get("search")
+    if named is None and alone is None:
         yield (
-            f"{where}.search: nbest ({search['nbest']}) is above beam_size ({search['beam_size']})"
+            f"{where}: key 'search' is missing, which a system that generates needs, or 'searches' "
+            "with several"
         )
+        return
+    if named is not None and alone is not None:
+        yield f"{where}: it has search and searches; set one of them to null"
+        return
+    if named is not None and not pools.named_searches(system):
+        yield f"{where}.searches: all are false, which leaves them out; keep one"
+        return
+    keys = [f"searches.{name}" for name in pools.named_searches(system)] or ["search"]
+    for key, search in zip(keys, pools.searches(system), strict=True):
+        yield from _search_problems(f"{where}.{key}", search)
+    yield from _pool_problems(where, system)
+    search = pools.searches(system)[0]
     constraints = filled(system, "system")["constraints"]
     if constraints is None:
         return
@@ -148,6 +162,40 @@ def _system_problems(where: str, system: dict[str, Any], language: str) -> Itera
             problems_of = _variant_problems(choice, constraints, search)
             for problem in problems_of:
                 yield f"{where}.constraints.variants.{name}: {problem}"
+
+
+def _search_problems(where: str, search: dict[str, Any]) -> Iterator[str]:
+    search = filled(search, search["method"])
+    if search["method"] == "sample" and not any(search[key] for key in TRUNCATIONS):
+        yield f"{where}: method sample needs one of {', '.join(TRUNCATIONS)}"
+    if search["method"] == "beam" and search["nbest"] > search["beam_size"]:
+        yield f"{where}: nbest ({search['nbest']}) is above beam_size ({search['beam_size']})"
+
+
+def _pool_problems(where: str, system: dict[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with a system's sources, and with constraints of several of them."""
+    constraints, named = system.get("constraints") or {}, list(system.get("searches") or {})
+    for name in constraints.get("searches", []):
+        if name not in named:
+            known = suggestion(name, named, "searches") if named else "; take the key out"
+            yield f"{where}.constraints.searches: '{name}' is not among {where}.searches{known}"
+    wanted = pools.sources(system)
+    if "variants" in constraints and (named or wanted["written"]):
+        yield (
+            f"{where}.constraints.variants: they name candidates, as searches and written sources "
+            "do; give random sets, or one search and no written sources"
+        )
+    if not wanted["human"] and not wanted["written"]:
+        yield f"{where}.sources: human is false and written is 0, so there are none; give one"
+    if wanted["written"]:
+        if system.get("rewriter") is not None:
+            yield f"{where}.sources: a rewriter reads the reference and no source; take it out"
+        yield from _search_problems(f"{where}.sources.search", wanted["search"])
+        if (most := pools.outputs(wanted["search"])) < wanted["written"]:
+            yield (
+                f"{where}.sources.written: {wanted['written']} is above the {most} that "
+                f"{where}.sources.search gives at most; give it a larger nbest or more samples"
+            )
 
 
 def _variant_problems(

@@ -4,7 +4,7 @@ from typing import Any
 
 from workflow_scripts.core.files.paths import Located
 from workflow_scripts.plan import selection
-from workflow_scripts.plan.catalogues import written_sources
+from workflow_scripts.plan.catalogues import pools, written_sources
 from workflow_scripts.plan.catalogues.merges import without_bitext
 from workflow_scripts.plan.catalogues.rewriters import rewriter_of
 from workflow_scripts.plan.catalogues.written_sources import (
@@ -47,11 +47,12 @@ def _constraints(config: Config, system: str | None) -> dict[str, Any]:
 class Generate(Stage):
     """The references, their words and the IDF of these where they are needed, and each system.
 
-    And before all of them `<corpus>-sources`: the sources of a corpus that is text alone.
+    And before all of them `<corpus>-sources`: the sources of a corpus that is text alone; before
+    the systems `sources-<hash>`: further sources of the references, for systems that ask for them.
     """
 
     name = "generate"
-    version = 3
+    version = 4
     row = "references"
     released = True
     wildcard = "system"
@@ -64,10 +65,18 @@ class Generate(Stage):
         systems = self.config["run"]["systems"]
         idf = ["idf"] if any(needs_idf(self.config, system) for system in systems) else []
         words = ["words"] if selection.known_words(self.config) else []
-        return [*self._sources(), "references", *idf, *words, *systems]
+        return [*self._sources(), "references", *idf, *words, *self._further(), *systems]
 
     def _sources(self) -> list[str]:
         return [f"{name}{SOURCES}" for name in written_corpora(self.config)]
+
+    def _further(self) -> dict[str, dict[str, Any]]:
+        return pools.written_units(self.config)
+
+    def further_sources(self, system: str) -> list[Unit]:
+        """Return the unit with the written sources of a system, if it asks for some."""
+        name = pools.written_unit(self.config["systems"][system])
+        return [self.unit(name)] if name else []
 
     def reads(self, instance: str) -> list[Unit]:
         if instance in ("references", "idf", "words"):
@@ -75,8 +84,11 @@ class Generate(Stage):
         if instance in self._sources():
             name, _ = name_and_part(instance)
             return [("corpus", f"{name}{TEXT}"), *(("train", role) for role in WRITER_ROLES)]
+        if instance in self._further():
+            return [self.unit("references"), ("train", "backward")]
         idf = [self.unit("idf")] if needs_idf(self.config, instance) else []
-        return [self.unit("references"), *idf, self.writer(instance), *self.held_out(instance)]
+        read = [self.unit("references"), *idf, self.writer(instance), *self.held_out(instance)]
+        return [*read, *self.further_sources(instance)]
 
     def writer(self, system: str) -> Unit:
         """Return the unit whose model writes the candidates of a system."""
@@ -111,16 +123,12 @@ class Generate(Stage):
             return {"corpora": corpora, "language": self._language}
         if instance == "words":
             return {}
+        if instance in self._further():
+            return self._writing(self._further()[instance])
         if instance in self._sources():
             name, _ = name_and_part(instance)
-            return {
-                "system": instance,
-                "source": written_sources.mark(self.config),
-                "search": written_sources.settings(self.config, name)["search"],
-                "precision": self.config["compute"]["precision"],
-                "seed": self.config["seed"],
-                **selection.unescaping(self.config),
-            }
+            search = written_sources.settings(self.config, name)["search"]
+            return {**self._writing(search), **selection.unescaping(self.config)}
         system = self.config["systems"][instance]
         constraints = constraints_of(self.config, instance)
         if constraints and "variants" in constraints:
@@ -131,14 +139,29 @@ class Generate(Stage):
             folder = Located(tagger["folder"])
             located = {**tagger, "folder": folder, "language": self._language}
             constraints = {**(constraints or {}), "tagger": located}
+        searches, wanted = pools.named_searches(system), pools.sources(system)
         return {
             "system": instance,
-            "search": system["search"],
+            **({"searches": searches} if searches else {"search": system["search"]}),
             "constraints": constraints,
             "precision": self.config["compute"]["precision"],
             "seed": self.config["seed"],
             # Left out where there is none: the names of existing folders follow from the settings.
             **({"rewriter": block} if (block := rewriter_of(self.config, instance)) else {}),
+            **(
+                {"sources": {key: wanted[key] for key in ("human", "written")}}
+                if wanted["written"]
+                else {}
+            ),
+        }
+
+    def _writing(self, search: dict[str, Any]) -> dict[str, Any]:
+        """Return how sources are written."""
+        return {
+            "source": written_sources.mark(self.config),
+            "search": search,
+            "precision": self.config["compute"]["precision"],
+            "seed": self.config["seed"],
         }
 
     def content(self, instance: str) -> dict[str, Any]:
@@ -182,10 +205,19 @@ class Generate(Stage):
         return str(self.config["languages"]["reference"]["code"])
 
     def wildcards(self) -> dict[str, list[str]]:
-        return {"sources": self._sources()}
+        return {"sources": [*self._sources(), *self._further()]}
 
     def sources_job(self, at: Wildcards) -> Job:
-        """Return the job that writes the sources of a shard of text."""
+        """Return the job that writes the sources of a shard of text, or further ones."""
+        if at.sources in self._further():
+            references, backward = self.reads(at.sources)
+            return Job(
+                "generate.write_sources",
+                at.sources,
+                reads={"text": self.file(references, f"{at.shard}.parquet")},
+                awaits=[self.file(backward, "model.json")],
+                options={"backward": self.layout.folder(*backward)},
+            )
         text, forward, backward = self.reads(at.sources)
         return Job(
             "generate.write_sources",
@@ -244,12 +276,14 @@ class Generate(Stage):
                 "held_out": self.layout.folder(*unit),
                 "held_out_shards": self.layout.shards(*unit),
             }
+        further = self.further_sources(at.system)
         return Job(
             "generate.candidates",
             at.system,
             reads={
                 "references": self.file(self.unit("references"), f"{at.shard}.parquet"),
                 "idf": idf if needs_idf(self.config, at.system) else None,
+                "sources": self.file(further[0], f"{at.shard}.parquet") if further else None,
             },
             awaits=[self.file(writer, "model.json"), *map(self.manifest, held_out)],
             users=self.pair_files(at.system),

@@ -1,4 +1,7 @@
-"""Sources of references that have none: written by a backward model, scored by a forward one."""
+"""Sources of references, written by a backward model: the only ones, or further ones.
+
+Those of references that have no others are scored by a forward model.
+"""
 
 import hashlib
 from collections import Counter
@@ -28,6 +31,7 @@ from workflow_scripts.nmt.options import SCORED_TOKENS, SEARCHED_ROWS
 from workflow_scripts.stages.clean.normalise import normalise
 from workflow_scripts.stages.dual_filter.pair_scores import Direction
 from workflow_scripts.stages.generate.candidates import generate
+from workflow_scripts.stages.generate.pool import Reading
 from workflow_scripts.stages.generate.variants import set_maker
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
@@ -75,10 +79,7 @@ def distinct_sources(row: CandidatesRow) -> list[WrittenSource]:
         text = normalise(candidate["text"])
         if text:
             nlls[text] = min(candidate["forward_nll"], nlls.get(text, candidate["forward_nll"]))
-    return [
-        {"text": text, "backward_nll": nll, "forward_nll": float("inf")}
-        for text, nll in nlls.items()
-    ]
+    return [{"text": text, "backward_nll": nll, "forward_nll": None} for text, nll in nlls.items()]
 
 
 def scored(
@@ -109,19 +110,21 @@ def write_sources(
     config: dict[str, Any],
     text: Path,
     backward: Path,
-    forward: Path,
     output: Path,
+    forward: Path | None = None,
     device: Device = "auto",
     batch_rows: int = SEARCHED_ROWS,
     batch_tokens: int = SCORED_TOKENS,
     threads: int = 1,
 ) -> None:
-    """Write sources of the references of a shard of text, and score the references given them.
+    """Write sources of the references of a shard.
 
-    A `pairs` shard without sources becomes a `written` shard. `backward` and `forward` are the
-    folders of the models. Memory is bounded by the batches and the longest sentence, and holds a
-    digest of each reference. The record counts the references that got no source as rejected,
-    and tells how many sources were `written`, and how many samples were `unfinished` or `empty`.
+    A `pairs` shard without sources becomes a `written` shard; the references are scored given the
+    sources. Without `forward` it becomes one of further sources: each reference gives a row, in
+    order, and nothing is scored. `backward` and `forward` are the folders of the models. Memory is
+    bounded by the batches and the longest sentence, and holds a digest of each reference. The
+    record counts the references that got no source as rejected, and tells how many sources were
+    `written`, and how many samples were `unfinished` or `empty`.
     """
     torch.set_num_threads(threads)
     references = Input(text, PairRow).rows()
@@ -129,21 +132,23 @@ def write_sources(
     has_shortlist = model_files(backward).shortlist is not None
     writer = load_model(backward, device, config["precision"], shortlist=has_shortlist)
     reads, writes = (Segmenter(backward / f"{side}.model") for side in ("reference", "source"))
-    scorer = Direction(forward, "source", "reference", device, config["precision"])
+    scorer = None
+    if forward:
+        scorer = Direction(forward, "source", "reference", device, config["precision"])
     no_constraints = set_maker(None, config["seed"], writes.pieces, None)
     total = Counter({"written": 0, "unfinished": 0, "empty": 0})
     tally = Tally(extra=total)
 
     def written(rows: Iterator[PairRow]) -> Iterator[WrittenRow]:
-        taken = distinct_references(rows, tally.rejected, config.get("unescapes", False))
-        searched = generate(
-            taken, writer, reads, writes, no_constraints, config, batch_rows, "reference"
-        )
+        if scorer:
+            rows = distinct_references(rows, tally.rejected, config.get("unescapes", False))
+        read = (Reading(row, row["reference"], "", row["id"]) for row in rows)
+        searched = generate(read, writer, reads, writes, no_constraints, config, batch_rows)
         for row, counts in searched:
             total.update({key: counts[key] for key in ("unfinished", "empty")})
             sources = distinct_sources(row)
             total["written"] += len(sources)
-            if sources:
+            if sources or not scorer:
                 yield {
                     "id": row["id"],
                     "reference": row["reference"],
@@ -155,7 +160,7 @@ def write_sources(
 
     write_shard(
         references,
-        lambda rows: scored(written(rows), scorer, batch_tokens),
+        lambda rows: scored(written(rows), scorer, batch_tokens) if scorer else written(rows),
         output,
         WrittenRow,
         "sources",

@@ -1,7 +1,8 @@
 """Judge the candidates of every reference of a shard: how probable is it that each is good?
 
-Only candidates that can pass the bound on the sum of both NLLs are judged. Where the judge asks for
-the NLLs of single tokens, the forward model decodes these candidates again, by force.
+Only candidates that can pass the bound on the sum of both NLLs are judged, each with the source
+that it was scored against. Where the judge asks for the NLLs of single tokens, the forward model
+decodes these candidates again, by force.
 """
 
 import math
@@ -33,6 +34,7 @@ from workflow_scripts.stages.judge.bench import Bench, Decoder
 from workflow_scripts.stages.judge.judge import DEFAULT, Judge
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 from workflow_scripts.stages.judge.load import load_models
+from workflow_scripts.stages.score.shard import source_of
 
 # References whose candidates are judged together: some thousands of pairs.
 WINDOW = 32
@@ -97,7 +99,10 @@ def _pairs(
     return Pairs(
         references=[rows[number]["reference"] for number, _ in places],
         paraphrases=[candidate["text"] for candidate in candidates],
-        sources=[rows[number]["source"] for number, _ in places],
+        sources=[
+            source_of(rows[number], candidate)
+            for (number, _), candidate in zip(places, candidates, strict=True)
+        ],
         forward_nll=np.array([candidate["forward_nll"] for candidate in candidates]),
         backward_nll=np.array([candidate["backward_nll"] for candidate in candidates]),
         **of_references,

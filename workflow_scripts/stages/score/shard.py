@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.rows import (
     CandidatesRow,
     GeneratedCandidate,
+    PairRow,
     ScoredCandidate,
     ScoredRow,
 )
@@ -24,6 +26,7 @@ from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SCORED_TOKENS
 from workflow_scripts.nmt.scoring import score
+from workflow_scripts.stages.score.merge import joined
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 # References whose candidates are scored together: enough for full batches of equal length.
@@ -31,20 +34,21 @@ WINDOW = 256
 
 
 def distinct(candidates: Iterable[GeneratedCandidate]) -> list[ScoredCandidate]:
-    """Merge the samples of one reference that have the same text.
+    """Merge the samples of one reference that have the same text and the same source.
 
-    A text is scored once: its forward NLL is the lowest among the segmentations that were sampled.
-    Its variant names all variants that gave it, with blanks between, in the order of the samples.
+    A text is scored once against each source that gave it: its forward NLL is the lowest among the
+    segmentations that were sampled. Its variant names all variants that gave it, with blanks
+    between, in the order of the samples.
 
     Args:
         candidates: the samples.
 
     Returns:
-        The distinct texts. They have no backward NLL yet.
+        The distinct texts of each source. They have no backward NLL yet.
     """
-    same: dict[str, list[GeneratedCandidate]] = {}
+    same: dict[tuple[str, str | None], list[GeneratedCandidate]] = {}
     for candidate in candidates:
-        same.setdefault(candidate["text"], []).append(candidate)
+        same.setdefault((candidate["text"], candidate["source"]), []).append(candidate)
     return [
         {
             "text": text,
@@ -52,10 +56,45 @@ def distinct(candidates: Iterable[GeneratedCandidate]) -> list[ScoredCandidate]:
             "backward_nll": None,
             "sum": None,
             "count": len(samples),
-            "variant": " ".join(dict.fromkeys(sample["variant"] for sample in samples)),
+            "variant": joined(sample["variant"] for sample in samples),
+            "source": source,
         }
-        for text, samples in same.items()
+        for (text, source), samples in same.items()
     ]
+
+
+def best_of_sources(candidates: Iterable[ScoredCandidate]) -> list[ScoredCandidate]:
+    """Return each text of a reference once, with the source of which its sum is lowest.
+
+    Without any sum the lowest forward NLL counts; of equal ones the first. Counts and variants are
+    those of all sources.
+
+    Args:
+        candidates: the distinct texts of each source, scored.
+    """
+    same: dict[str, list[ScoredCandidate]] = {}
+    for candidate in candidates:
+        same.setdefault(candidate["text"], []).append(candidate)
+    return [
+        {
+            **min(found, key=_order),
+            "count": sum(candidate["count"] for candidate in found),
+            "variant": joined(candidate["variant"] for candidate in found),
+        }
+        for found in same.values()
+    ]
+
+
+def _order(candidate: ScoredCandidate) -> tuple[bool, float]:
+    if candidate["sum"] is None:
+        return True, candidate["forward_nll"]
+    return False, candidate["sum"]
+
+
+def source_of(row: PairRow, candidate: ScoredCandidate) -> str:
+    """Return the source that a candidate is scored against."""
+    written = candidate["source"]
+    return row["source"] if written is None else written
 
 
 def with_backward(candidate: ScoredCandidate, backward_nll: float) -> ScoredCandidate:
@@ -108,11 +147,15 @@ def score_rows(
         for index, candidate in enumerate(listed)
         if prune_above is None or candidate["forward_nll"] <= prune_above
     ]
-    targets = [model.target_vocab.ids(source_segmenter.pieces(row["source"])) for row in rows]
+
+    @cache
+    def target(source: str) -> list[int]:
+        return model.target_vocab.ids(source_segmenter.pieces(source))
+
     pairs = (
         (
             model.source_ids(reference_segmenter.pieces(candidates[number][index]["text"])),
-            targets[number],
+            target(source_of(rows[number], candidates[number][index])),
         )
         for number, index in to_score
     )
@@ -125,7 +168,7 @@ def score_rows(
             "source": row["source"],
             "reference": row["reference"],
             "corpus": row["corpus"],
-            "candidates": ranked(listed),
+            "candidates": ranked(best_of_sources(listed)),
         }
         for row, listed in zip(rows, candidates, strict=True)
     ]

@@ -25,7 +25,7 @@ class Score(Stage):
     """
 
     name = "score"
-    version = 2
+    version = 3
     row = "references"
     released = True
     wildcard = "system"
