@@ -1,10 +1,12 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from tests.unit.evaluate.test_plots import PRECISION
 from tests.unit.pages import Reader, captioned, rows_of
 from workflow_scripts.core.files.atomic import write_text
+from workflow_scripts.plan.catalogues import pools
 from workflow_scripts.stages.evaluate import report
 from workflow_scripts.stages.evaluate.report import matrix
 
@@ -97,18 +99,28 @@ def test_cost_and_gain_of_every_system(made_up_run, monkeypatch):
     measures["beam"]["groups"]["all"]["gain"]["expected_good"] = good
     measures["beam"]["precision"] = PRECISION
     monkeypatch.setattr(report, "all_measures", lambda run: measures)
-    folder = made_up_run.folder("score", "beam")
-    jobs = folder.parents[2] / "benchmarks" / "score" / "beam" / folder.name
-    for name, seconds in (("0000", "50.5"), ("0001", "9.5"), ("manifest", "NA")):
+    systems = made_up_run.config["systems"]
+    pool = {**systems["beam"], "sources": {"written": 2}}
+    written = pools.written_unit(pool)
+    for stage, instance, name, seconds in (
+        *(("score", "beam", "0000", "50.5"), ("score", "beam", "0001", "9.5")),
+        *(("score", "beam", "manifest", "NA"), ("generate", "beam", "0000", "24")),
+        ("generate", written, "0000", "12"),
+    ):
+        folder = made_up_run.folder(stage, instance)
+        jobs = folder.parents[2] / "benchmarks" / stage / instance / folder.name
         write_text(jobs / f"{name}.tsv", f"s\th:m:s\tcpu_time\n70\t0:01:10\t{seconds}\n")
-    section = made_up_run.section(f"{SECTIONS}:cost_and_gain")
+    run = replace(made_up_run, config={**made_up_run.config, "systems": {**systems, "beam": pool}})
+    units = [("generate", instance) for instance in ("beam", written)]
+    more = {f"{stage}/{instance}": run.folder(stage, instance) for stage, instance in units}
+    section = run.section(f"{SECTIONS}:cost_and_gain", more=more)
     assert Reader(section).faults == []
     _, first, second = rows_of(captioned(section, "What each system gives"))
     assert first[0] == "parabank2" and first[6].endswith("no judge")
     assert first[8].endswith("not measured")
     gain = measures["beam"]["groups"]["all"]["gain"]
     assert second[3] == str(gain["paraphrases"]) and second[4].split()[0] == str(gain["different"])
-    assert (second[6], second[8]) == ("61.2 % 58.0 to 64.5", "0.50score 0.50")
+    assert (second[6], second[8]) == ("61.2 % 58.0 to 64.5", "0.80generate 0.30, score 0.50")
     assert section.count("<svg") == 1
     monkeypatch.setattr(report, "all_measures", lambda run: {"parabank2": measures["parabank2"]})
     assert "<svg" not in made_up_run.section(f"{SECTIONS}:cost_and_gain")

@@ -88,8 +88,14 @@ def test_the_mark_stands_in_what_manifests_and_the_release_are_told(config):
     for unit in (("corpus", "mine"), ("generate", "mine-sources")):
         assert layout.description(unit)["config"]["source"] == mark
     assert layout.settings(("release", None))["written_sources"] == {"mine": mark}
-    without = run_layout(replaced(config, "run", "corpora", ["news"]))
+    config = replaced(config, "run", "corpora", ["news"])
+    without = run_layout(config)
     assert "written_sources" not in without.settings(("release", None))
+    assert "sources" not in without.declaration("release").system_settings("parabank2_demo")
+    for wanted in ({"written": 2}, {"human": False, "written": 1}):
+        pool = run_layout(merged(config, at("systems.parabank2_demo.sources", wanted)))
+        told = pool.declaration("release").system_settings("parabank2_demo")["sources"]
+        assert told == {"human": True, **wanted, "mark": mark}
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,16 @@ def test_front_matter(text):
     assert front["size_categories"] == ["n<1K"]
     assert front["configs"][0]["data_files"] == [{"split": "train", "path": "paraphrases.parquet"}]
     assert DatasetCard(text).data.to_dict()["license"] == "cc-by-4.0"
+    assert "machine-written-sources" not in front["tags"]
+    assert "no person wrote" not in text
+
+
+@pytest.mark.parametrize(("human", "place"), [(True, "beside"), (False, "in place of")])
+def test_sources_that_a_model_wrote_for_the_system_are_told(run, tmp_path, human, place):
+    sources = {"human": human, "written": 2, "mark": "written by back_model"}
+    text = write_datasheet(run, tmp_path / "README.md", sources=sources)
+    assert "machine-written-sources" in yaml.safe_load(text.split("---\n")[1])["tags"]
+    assert f"up to 2 sources are written by back_model, {place} that of its pair" in text
 
 
 def test_stages_with_reasons(text):

@@ -6,6 +6,7 @@ from typing import Any
 from markupsafe import Markup
 
 from workflow_scripts.core.report.finished_run import FinishedRun
+from workflow_scripts.plan.catalogues import pools
 from workflow_scripts.stages.evaluate import plots, tables
 from workflow_scripts.stages.evaluate.exact_lengths import LENGTHS
 from workflow_scripts.stages.evaluate.length_table import heading, length_table
@@ -24,14 +25,6 @@ def cost_and_gain(run: FinishedRun) -> dict[str, Any]:
     """Return for each system what it gives, what that costs, and what other bounds would give."""
     measures = all_measures(run)
     gains = {system: figures["groups"]["all"] for system, figures in measures.items()}
-    costs = {
-        system: {
-            stage: seconds
-            for stage in COSTLY
-            if run.has(stage, system) and (seconds := run.cpu_seconds(stage, system)) is not None
-        }
-        for system in measures
-    }
     curves = {
         system: figures["precision"]
         for system, figures in measures.items()
@@ -39,10 +32,25 @@ def cost_and_gain(run: FinishedRun) -> dict[str, Any]:
     }
     return {
         "gains": gains,
-        "costs": costs,
+        "costs": {system: costs(run, system) for system in measures},
         "curves": curves,
         "plot": plots.precision(curves) if curves else None,
     }
+
+
+def costs(run: FinishedRun, system: str) -> dict[str, float]:
+    """Return the CPU-seconds that a system costs by stage, as far as they were measured.
+
+    What it cost to write sources for it is part of `generate`, also where other systems read them.
+    """
+    written = pools.written_unit(run.config["systems"][system])
+    writing = [("generate", written)] if written else []
+    found: dict[str, float] = {}
+    for stage, instance in [*writing, *((stage, system) for stage in COSTLY)]:
+        seconds = run.cpu_seconds(stage, instance) if run.has(stage, instance) else None
+        if seconds is not None:
+            found[stage] = found.get(stage, 0.0) + seconds
+    return found
 
 
 def scores(run: FinishedRun) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def size_category(rows: int) -> str:
 def front_matter(config: dict[str, Any], rows: int) -> dict[str, Any]:
     """Return the card's metadata."""
     data_files = [{"split": "train", "path": "paraphrases.parquet"}]
+    written = "written_sources" in config or "sources" in config
     return {
         "pretty_name": " ".join(config["title"].split()),
         **licence_fields(config["licence"]),
@@ -55,7 +56,7 @@ def front_matter(config: dict[str, Any], rows: int) -> dict[str, Any]:
         "task_categories": ["sentence-similarity", "text-generation"],
         "tags": [
             *("paraphrase", "back-translation", "paraloom"),
-            *(["machine-written-sources"] if config.get("written_sources") else []),
+            *(["machine-written-sources"] if written else []),
         ],
         "size_categories": [size_category(rows)],
         "configs": [{"config_name": "default", "data_files": data_files}],

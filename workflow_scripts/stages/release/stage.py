@@ -8,6 +8,7 @@ from typing import Any
 from workflow_scripts.core.files.input_files import as_list
 from workflow_scripts.core.files.paths import Located, without_folders
 from workflow_scripts.plan import selection
+from workflow_scripts.plan.catalogues import pools
 from workflow_scripts.plan.catalogues.merged_runs import SelectedRun
 from workflow_scripts.plan.catalogues.merges import merging
 from workflow_scripts.plan.catalogues.model_blocks import UNKNOWN, as_trained_here
@@ -222,6 +223,7 @@ class Release(Stage):
             "best": block["select"]["best"],
             **({"runs": self._told_runs(system)} if system in merging(self.config) else {}),
             **({"rewriter": of_rewriter} if (of_rewriter := self._told_rewriter(system)) else {}),
+            **({"sources": of_pool} if (of_pool := self._told_sources(system)) else {}),
             "configuration": self._configuration(system),
         }
 
@@ -280,6 +282,16 @@ class Release(Stage):
         if block is None:
             return {}
         return {**block, "learnt_from": rewriter_training_sets(self.config, block["name"])}
+
+    def _told_sources(self, system: str) -> dict[str, Any]:
+        """Return what the release says about sources that were written for a system's references.
+
+        Nothing if it has none.
+        """
+        wanted = pools.sources(self.config["systems"][system])
+        if not wanted["written"]:
+            return {}
+        return {"human": wanted["human"], "written": wanted["written"], "mark": mark(self.config)}
 
     def described_units(self, system: str) -> list[Unit]:
         """Return the released units behind the corpus of one system."""
