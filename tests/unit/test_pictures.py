@@ -101,7 +101,7 @@ def test_the_front_page_shows_what_the_readme_does():
     texts = [each.text for each in root.iter(f"{SVG}text")]
     _, _, rest = (DOCS.parent / "README.md").read_text(encoding="utf-8").partition(f"{texts[3]}\n")
     listed = re.findall(
-        r"(?m)^ *(?:parabank2_demo)? +(\d\.\d\d)  (.*)$", rest.split("  paraloom")[0]
+        r"(?m)^ *(?:parabank2_demo)? +(\d\.\d\d)  +(.*)$", rest.split("  paraloom")[0]
     )
     assert len(listed) == 5
     assert [*zip(texts[-10::2], texts[-9::2], strict=True)] == listed
