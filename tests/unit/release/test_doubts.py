@@ -9,6 +9,7 @@ import yaml
 from tests.unit import made_up_run as made
 from workflow_scripts.stages.catalogue import STAGES
 from workflow_scripts.stages.release import datasheet, summary
+from workflow_scripts.stages.release.report import report
 
 ROWS = {stage.name: stage.row for stage in STAGES if stage.released}
 POOR = "the backward model has BLEU 0.00 on the test set"
@@ -24,12 +25,8 @@ def poor_run(run, tmp_path_factory):
     return replace(run, units={**run.units, "train/backward": folder})
 
 
-def overview(run):
-    finished = run.finished(rows=ROWS)
-    from workflow_scripts.core.report.section import sections
-
-    (found,) = sections(["workflow_scripts.stages.release.sections:overview"], finished)
-    return str(found.html)
+def page(run):
+    return report(run.finished(rows=ROWS), ["workflow_scripts.stages.release.sections:overview"])
 
 
 def card(run, output):
@@ -53,7 +50,7 @@ def told(run, folder):
 
 @pytest.mark.slow
 def test_a_poor_model_is_told_of_everywhere(poor_run, tmp_path):
-    for text in (overview(poor_run), card(poor_run, tmp_path / "README.md")):
+    for text in (page(poor_run), card(poor_run, tmp_path / "README.md")):
         assert POOR in text
         assert ADVICE in text
         assert "trust these paraphrases" in text
@@ -64,7 +61,7 @@ def test_a_poor_model_is_told_of_everywhere(poor_run, tmp_path):
 
 @pytest.mark.slow
 def test_usable_models_are_not(run, tmp_path):
-    for text in (overview(run), card(run, tmp_path / "README.md"), told(run, tmp_path / "good")):
+    for text in (page(run), card(run, tmp_path / "README.md"), told(run, tmp_path / "good")):
         assert ADVICE not in text
         assert "trust these" not in text
         assert "warning" not in text

@@ -188,8 +188,8 @@ def test_a_run_without_paraphrases_threshold_curve_and_bleu(write_report, tmp_pa
         units[f"{stage}/{instance}"] = write_manifest(
             tmp_path, stage, instance, config, shards=shards, parts=parts
         )
-    config = {"title": "T", "name": "n", "licence": "l", "languages": LANGUAGES, "systems": {}}
-    config["seed"] = 1
+    config = {"title": "T", "name": "n", "licence": "l", "languages": LANGUAGES, "seed": 1}
+    config["systems"] = {"s": {"select": {"best": 1}}}
     page = write_report(tmp_path / "report.html", units=units, config=config)
     reader = Reader(page)
     assert reader.faults == []
