@@ -3,7 +3,7 @@ rule generate:
         stage_target("generate"),
 
 
-# The sources of a corpus that is text alone, before the bitext is there.
+# The sources of text alone, before there is bitext, and further ones of references.
 rule generate_sources:
     input:
         unpack(reads("generate", "sources")),

@@ -115,3 +115,5 @@ def test_the_datasheet_tells_of_the_corpus_alone(whole):
     assert "select / parabank2" in sheet
     assert "half-" not in sheet and "tiny" not in sheet
     assert "embed" not in sheet[: sheet.index("All that shaped this corpus")]
+    other = (whole.unit("release") / "bt2017" / "README.md").read_text(encoding="utf-8")
+    assert "machine-written-sources" in sheet and "machine-written-sources" not in other
