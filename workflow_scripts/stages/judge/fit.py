@@ -4,6 +4,7 @@ Writes judge.json, which `paraloom judge score --judge` takes. Prints how good e
 is for references that it was not fitted to, and how far the probabilities can be relied on.
 """
 
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -138,14 +139,9 @@ def main(argv: list[str] | None = None) -> None:
         parser.error("--split needs --labels")
     if not 0 <= arguments.seed < 1 << 32:
         parser.error(f"--seed {arguments.seed} is not from 0 to 2^32 - 1")
-    files = []
-    if arguments.labels:
-        files.append(read_labels(*arguments.labels, splits=arguments.split or ()))
-    if arguments.ratings:
-        texts, good = arguments.reference_texts, arguments.good
-        files.append(read_ratings(arguments.ratings, texts, good))
-    if not files:
+    if not arguments.labels and not arguments.ratings:
         parser.error("name --labels or --ratings")
+    files = _examples(arguments)
     wanted = arguments.features or FEATURES_BY_DEFAULT
     needs = {need for name in wanted for need in NEEDS.get(name, ())}
     english = arguments.language in ENGLISH
@@ -166,6 +162,17 @@ def main(argv: list[str] | None = None) -> None:
         for line in ablation(with_features(files, features, models), features, arguments.seed):
             print(line)
     print(f"written: {judge.save(arguments.output)}")
+
+
+def _examples(arguments: Namespace) -> list[Examples]:
+    """Return the labels, then the ratings, as far as they are named."""
+    files = []
+    if arguments.labels:
+        files.append(read_labels(*arguments.labels, splits=arguments.split or ()))
+    if arguments.ratings:
+        texts, good = arguments.reference_texts, arguments.good
+        files.append(read_ratings(arguments.ratings, texts, good))
+    return files
 
 
 def print_reliability(judge: Judge) -> None:
