@@ -470,6 +470,19 @@ def check() -> Iterator[str]:
     )
 
 
+def scale() -> Iterator[str]:
+    """Yield what labels/README.md says of the scale."""
+    content = json.loads((FOLDER / "scale.json").read_text("utf-8"))
+    yield "| before / now | " + " | ".join(LABELS) + " |"
+    yield "|---" * (1 + len(LABELS)) + "|"
+    for before, now in content["labelled_pt_en"]["old_and_new"].items():
+        yield f"| {before} | " + " | ".join(str(now[label]) for label in LABELS) + " |"
+    yield ""
+    rated = content["parabank_ratings"]
+    means = ", ".join(f"{label} {value}" for label, value in rated["mean_rating"].items())
+    yield f"{rated['pairs']} rated pairs: Spearman {rated['spearman']}; mean rating: {means}."
+
+
 def main() -> None:
     """Make the labelled paraphrases of `labels/`."""
     parser = argparse.ArgumentParser(description=main.__doc__)
@@ -492,7 +505,7 @@ def main() -> None:
     elif given.step == "collect":
         collect(given.output)
     else:
-        print("\n".join(check()))
+        print("\n".join([*check(), "", *scale()]))
 
 
 if __name__ == "__main__":
