@@ -27,6 +27,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
 from paraloom import read
+from workflow_scripts.core.files.tsv import read_rows
 from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.stages.select.near_equal import spelt
 
@@ -34,6 +35,12 @@ FOLDER = Path(__file__).resolve().parents[1] / "labels"
 SEED = 34
 _STRATA = [(5, 7), (8, 14), (15, 22), (23, 40)]
 _MARKS = set("<>{}|$%*_=#\\^~[]")
+_BEFORE = "labelled_pt_en/labels.tsv"
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    """Yield the rows of a table with a head, by column."""
+    return (row for _, row in read_rows(path, ()))
 
 
 class Kind(NamedTuple):
@@ -99,9 +106,7 @@ def draw(data: Path, language: str) -> dict[str, list[tuple[str, str]]]:
 
 def kept_apart_labels(data: Path) -> set[str]:
     """Return the keys of the references that were labelled before."""
-    with (data / "labelled_pt_en/labels.tsv").open(encoding="utf-8", newline="") as stream:
-        rows = csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return {letters_and_digits(row["reference"]) for row in rows}
+    return {letters_and_digits(row["reference"]) for row in _rows(data / _BEFORE)}
 
 
 def write_references(data: Path, output: Path) -> None:
@@ -192,9 +197,7 @@ def _sources(run: Path) -> dict[str, str]:
 
 def judged_before(data: Path) -> Iterator[Item]:
     """Yield the paraphrases of `labelled_pt_en` and of ParaBank's ratings that keep the scale."""
-    with (data / "labelled_pt_en/labels.tsv").open(encoding="utf-8", newline="") as stream:
-        rows = [*csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)]
-    for number, row in enumerate(rows, 1):
+    for number, row in enumerate(_rows(data / _BEFORE), 1):
         yield Item(
             f"old-{row['id']}",
             row["source"],
@@ -202,17 +205,13 @@ def judged_before(data: Path) -> Iterator[Item]:
             row["paraphrase"],
             {"kind": "labelled_pt_en", "line": str(number), "label": row["label"]},
         )
-    with (data / "parabank_ratings/ref.tsv").open(encoding="utf-8", newline="") as stream:
-        texts = {
-            row["ref_id"]: row["ref_sent"]
-            for row in csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
-        }
+    folder = data / "parabank_ratings"
+    texts = {row["ref_id"]: row["ref_sent"] for row in _rows(folder / "ref.tsv")}
     ratings: dict[str, dict[str, list[float]]] = {}
-    with (data / "parabank_ratings/candidates.tsv").open(encoding="utf-8", newline="") as stream:
-        for row in csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE):
-            if row["sys_id"] != "0" and row["human_score"]:
-                rated = ratings.setdefault(row["ref_id"], {})
-                rated.setdefault(row["candidate"], []).append(float(row["human_score"]))
+    for row in _rows(folder / "candidates.tsv"):
+        if row["sys_id"] != "0" and row["human_score"]:
+            rated = ratings.setdefault(row["ref_id"], {})
+            rated.setdefault(row["candidate"], []).append(float(row["human_score"]))
     order = random.Random(SEED)
     for reference in order.sample(sorted(ratings), 42):
         chosen = sorted(ratings[reference])
@@ -288,8 +287,7 @@ LICENCES = {
     "spd": "GPL-3.0-or-later",
 }
 _GAMES = ("wesnoth", "spd")
-
-
+# A copy counts as good where labels are an order.
 _VALUE = {"bad": 0, "acceptable": 1, "good": 2, "copy": 2}
 
 
@@ -405,8 +403,7 @@ def _write_scale(scale: Sequence[Mapping[str, str]]) -> None:
 
 def table(name: str) -> list[dict[str, str]]:
     """Return the rows of a file of `labels/`."""
-    with (FOLDER / f"{name}.tsv").open(encoding="utf-8", newline="") as stream:
-        return [*csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)]
+    return [*_rows(FOLDER / f"{name}.tsv")]
 
 
 def check() -> Iterator[str]:
