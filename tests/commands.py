@@ -49,8 +49,10 @@ def jobs(layout: Layout) -> Iterator[Job]:
     """Yield the jobs of a run; each wildcard of a stage has each of its values at least once."""
     systems = layout.config["run"]["systems"]
     values = {"shard": ["0000"], "side": ["source", "reference"]}
-    values |= {"system": systems} if systems else {}
     for stage in layout.stages:
+        if systems:  # a judge has units for some of them
+            units = stage.instances()
+            values["system"] = [name for name in systems if name in units] or systems
         own = {name: found for name, found in stage.wildcards().items() if found}
         values |= own
         names = [name for name in dir(stage) if re.fullmatch("[a-z].*_job", name)]

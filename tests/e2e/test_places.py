@@ -147,17 +147,18 @@ _OF_THE_COMMIT = ("results/release/",)
 def test_another_user_and_a_copy_without_times_change_no_byte(
     finished, once, tmp_path, another_user
 ):
-    run = test_rewriting.written(finished, once)
-    other = Pipeline(tmp_path / "ein Ordner ñ€", run.config)
-    other.cores = 1
-    other.before = another_user
-    other.snakefile = clone(tmp_path / "a copy")
-    other.environment |= {"PYTHONHASHSEED": "7", "TZ": "UTC+12", "LC_ALL": "C"}
-    other.environment |= {"HOME": str(tmp_path / "none"), "USER": "other", "LOGNAME": "other"}
+    snakefile = clone(tmp_path / "a copy")
     for path in (tmp_path / "a copy").rglob("*"):
         os.utime(path, (0, 0))
-    run_in(other)
-    assert differing(other, run, _OF_THE_COMMIT) == []
+    for run in (finished, test_rewriting.written(finished, once)):
+        other = Pipeline(tmp_path / "ein Ordner ñ€", run.config)
+        other.cores = 1
+        other.before = another_user
+        other.snakefile = snakefile
+        other.environment |= {"PYTHONHASHSEED": "7", "TZ": "UTC+12", "LC_ALL": "C"}
+        other.environment |= {"HOME": str(tmp_path / "none"), "USER": "other", "LOGNAME": "other"}
+        run_in(other)
+        assert differing(other, run, _OF_THE_COMMIT) == []
 
 
 _SCORES = ("score", "forward_nll", "backward_nll")

@@ -143,28 +143,21 @@ def json_argument(text: str) -> Any:
         raise InputError(f"{text}: the file can't be read as JSON: {why}") from error
 
 
-def count(text: str) -> int:
-    """Return the number of an argument that is a count, from 0.
+def count(text: str, least: int = 0) -> int:
+    """Return the number of an argument that is a count, `least` at the lowest.
 
     Raises:
-        ArgumentTypeError: it is below 0.
+        ArgumentTypeError: it is below that.
     """
     number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is below 0")
+    if number < least:
+        raise argparse.ArgumentTypeError(f"{text} is below {least}")
     return number
 
 
 def positive(text: str) -> int:
-    """Return the number of an argument that is a count, from 1.
-
-    Raises:
-        ArgumentTypeError: it is below 1.
-    """
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is below 1")
-    return number
+    """Return a count, from 1 (see `count`)."""
+    return count(text, 1)
 
 
 def words(argv: list[str] | None = None) -> list[str]:

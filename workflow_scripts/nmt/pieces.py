@@ -34,7 +34,7 @@ class TextCoder:
         if spm_model is not None:
             try:
                 self._processor = sentencepiece.SentencePieceProcessor(model_file=str(spm_model))
-            except (OSError, RuntimeError) as error:
+            except (OSError, RuntimeError, UnicodeDecodeError) as error:
                 raise InputError(f"{spm_model}: cannot read the SentencePiece model") from error
 
     @property

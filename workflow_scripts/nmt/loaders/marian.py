@@ -115,7 +115,7 @@ def vocabulary(path: Path, size: int) -> Vocabulary:
     """
     try:
         processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot read the SentencePiece model: {error}") from error
     ids = (processor.eos_id(), processor.unk_id(), processor.bos_id(), processor.pad_id())
     if ids != (EOS, UNK, -1, -1):

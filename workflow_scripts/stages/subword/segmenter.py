@@ -33,7 +33,7 @@ class Segmenter:
         self.path = Path(path)
         try:
             self._processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
-        except (OSError, RuntimeError) as error:
+        except (OSError, RuntimeError, UnicodeDecodeError) as error:
             raise InputError(f"{path}: can't be read as a SentencePiece model ({error})") from error
         self._scores = {
             piece: self._processor.get_score(self._processor.piece_to_id(piece))
