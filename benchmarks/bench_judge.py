@@ -1,16 +1,22 @@
-"""Pairs per CPU-second that the judge judges, on one core, without an encoder and with MiniLM.
+"""Pairs per CPU-second that the judge judges, on one core, and what 8 bits change.
 
-    python benchmarks/bench_judge.py [--references 60] [--paraphrases 15] [--words 12]
+    python -m benchmarks.bench_judge [--references 60] [--paraphrases 15] [--words 12]
+        [--labels labels/english.tsv labels/english-games.tsv]
 
-Sentences are of random English words; each reference has some paraphrases, in each of which a
-quarter of the words are others.
+It judges without an encoder, with MiniLM, and with MiniLM in int8. Sentences are of random English
+words; each reference has some paraphrases, in each of which a quarter of the words are others. Of
+labelled pairs it also prints the areas under the ROC curve, and how many references have other
+paraphrases above a bound of .5 than with fp32.
 """
 
 import argparse
 import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
+from sklearn.metrics import roc_auc_score
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.text.closed_classes import FUNCTION_WORDS
@@ -18,12 +24,15 @@ from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_enco
 from workflow_scripts.stages.judge.features import Models, compute
 from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
 from workflow_scripts.stages.judge.judge import Judge
-from workflow_scripts.stages.judge.known_pairs import Pairs
+from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
+from workflow_scripts.stages.judge.rated_pairs import read_labels
 
 NOUNS = (
     *("house", "river", "friend", "letter", "window", "garden", "teacher", "street"),
     *("morning", "picture", "train", "answer"),
 )
+
+BOUND = 0.5
 
 
 def make_pairs(references: int, paraphrases: int, words: int) -> Pairs:
@@ -42,19 +51,48 @@ def make_pairs(references: int, paraphrases: int, words: int) -> Pairs:
     return Pairs(left, right, forward_nll=random.gamma(2, 0.4, len(left)))
 
 
+def probabilities(pairs: Pairs, judge: Judge, models: Models) -> Numbers:
+    """Return the probability of each pair, shape (pairs,)."""
+    found = compute(pairs, [*judge.features, "words"], models)
+    return judge.probability(found, found["words"])
+
+
+def compare(files: Sequence[Path], judge: Judge, kinds: Mapping[str, Models]) -> None:
+    """Print a line about labelled pairs for each kind; changes are those of the first kind."""
+    labelled = read_labels(*files)
+    clear, references = labelled.good | labelled.bad, np.array(labelled.pairs.references)
+    first = None
+    for name, models in kinds.items():
+        judged = probabilities(labelled.pairs, judge, models)
+        kept = judged >= BOUND
+        first = kept if first is None else first
+        areas = [
+            roc_auc_score(labelled.good[rows], judged[rows])
+            for rows in (clear, np.full_like(clear, True))
+        ]
+        print(
+            f"{name}: good against bad {areas[0]:.3f}, good against the rest {areas[1]:.3f}; above "
+            f"{BOUND}: {kept.sum()} of {len(kept)}, {labelled.good[kept].mean():.1%} good; other "
+            f"ones in {len(set(references[kept != first]))} of {len(set(references))} references"
+        )
+
+
 def main() -> None:
     """Print the speeds."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--references", type=int, default=60)
     parser.add_argument("--paraphrases", type=int, default=15)
     parser.add_argument("--words", type=int, default=12)
+    parser.add_argument("--labels", type=Path, nargs="+", metavar="FILE")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     judge = Judge.load("default")
     grammar = Grammar.load("english")
     kinds = {"without an encoder": Models(grammar=grammar)}
     try:
-        kinds["with MiniLM"] = Models(load_encoder(encoder_folder()), grammar)
+        folder = encoder_folder()
+        kinds["with MiniLM"] = Models(load_encoder(folder), grammar)
+        kinds["with MiniLM in int8"] = Models(load_encoder(folder, "cpu", "int8"), grammar)
     except InputError as error:
         print(error)
     for name, models in kinds.items():
@@ -62,11 +100,12 @@ def main() -> None:
         for measured in (False, True):  # the first loads a dictionary
             pairs = make_pairs(arguments.references, arguments.paraphrases, arguments.words)
             start = time.process_time()
-            found = compute(pairs, [*judge.features, "words"], models)
-            judge.probability(found, found["words"])
+            probabilities(pairs, judge, models)
             if measured:
                 judged = len(pairs) / (time.process_time() - start)
         print(f"{name}: {judged:,.0f} pairs per CPU-second")
+    if arguments.labels:
+        compare(arguments.labels, judge, {name: kinds[name] for name in kinds if "MiniLM" in name})
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from workflow_scripts.nmt.attention import SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Frame, Grid, Norm
 from workflow_scripts.nmt.linear import Linear, fill_up
 from workflow_scripts.nmt.network import Embedding, EncoderLayer, converted
-from workflow_scripts.nmt.precision import FP32
+from workflow_scripts.nmt.precision import FP32, Precision
 from workflow_scripts.plan.catalogues.encoder_blocks import MODULES
 
 # Sentences of like length that are encoded together.
@@ -76,11 +76,16 @@ class Bert:
         self._special = {number for number, token in added.items() if token.special}
 
     @classmethod
-    def opened(cls, folder: Path, device: str) -> Self | None:
+    def opened(cls, folder: Path, device: str, precision: Precision = FP32) -> Self | None:
         """Return the encoder in a folder of sentence-transformers; None if it is another kind.
 
         It is None also where a file is missing or damaged: the library says what is wrong there.
+
+        Raises:
+            InputError: the device has no such precision.
         """
+        place = torch.device(device)
+        precision.check(place)
         try:
             normalised = _normalised(folder)
             config = parse_json((folder / "config.json").read_text(encoding="utf-8"))
@@ -90,9 +95,8 @@ class Bert:
             tokenizer = _tokenizer(folder)
             if tokenizer is None:
                 return None
-            place = torch.device(device)
             network = _network(load_file(folder / "model.safetensors"), config)
-            return cls(tokenizer, converted(network, place, FP32), normalised, place)
+            return cls(tokenizer, converted(network, place, precision), normalised, place)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError):
             return None
 

@@ -186,23 +186,33 @@ class _SentenceTransformer:
             yield Read(stacked[:, row, mask], vectors[row])
 
 
-def load_encoder(folder: Path, device: str = "cpu") -> Encoder:
+def load_encoder(folder: Path, device: str = "cpu", precision: str = "fp32") -> Encoder:
     """Read an encoder.
 
     Args:
         folder: of a model of sentence-transformers, or of the stage `embed`.
         device: of torch.
+        precision: one of `nmt.precision.PRECISIONS`.
 
     Raises:
-        InputError: it is neither, or can't be read.
+        InputError: it is neither, or can't be read, or not in this precision.
     """
-    if (folder / CONFIG).is_file():
-        return embedding.load(folder, device=device)
-    if not (folder / MODULES).is_file():
+    is_embedding = (folder / CONFIG).is_file()
+    if not (is_embedding or (folder / MODULES).is_file()):
         raise InputError(
             f"{folder} is no model of sentence-transformers: it has no {MODULES}; name the folder "
             "that SentenceTransformer.save wrote"
         )
-    from workflow_scripts.encoding.bert import Bert  # here, as it loads torch
+    from workflow_scripts.encoding.bert import Bert  # here, as these load torch
+    from workflow_scripts.nmt.precision import FP32, PRECISIONS
 
-    return Bert.opened(folder, device) or _SentenceTransformer(folder, device)
+    asked = PRECISIONS[precision]
+    bert = None if is_embedding else Bert.opened(folder, device, asked)
+    if bert is None and asked != FP32:
+        raise InputError(
+            f"{folder}: only a BERT with the mean of its tokens, as all-MiniLM-L6-v2 is, computes "
+            f"in {precision}; leave the judge's precision out, or name another encoder"
+        )
+    if is_embedding:
+        return embedding.load(folder, device=device)
+    return bert or _SentenceTransformer(folder, device)

@@ -33,7 +33,9 @@ class Precision:
         if not self.eight_bits:
             return
         if device.type != "cpu":
-            raise InputError(f"precision {self.name} is for CPUs; on {device.type} use bf16")
+            raise InputError(
+                f"precision {self.name} is for CPUs; on {device.type} use bf16 or fp32"
+            )
         if not int8.can_compute():
             raise InputError(
                 f"precision {self.name}: this build of torch has no products of 8-bit numbers "

@@ -12,6 +12,7 @@ import pytest
 from tests.packages import ENCODER, require_packages
 from workflow_scripts.encoding import sentence_vectors
 from workflow_scripts.encoding.bert import Bert
+from workflow_scripts.encoding.sentence_vectors import load_encoder
 
 require_packages(ENCODER)
 _DEMO = Path(__file__).resolve().parents[3] / "demo" / "tatoeba.por-eng.tsv"
@@ -58,6 +59,14 @@ def test_a_sentence_has_its_vector_alone_and_among_others(bert):
     sentences = [*english(20), *ODD]
     alone = np.concatenate([bert.encode([sentence]) for sentence in sentences])
     np.testing.assert_allclose(bert.encode(sentences), alone, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_in_8_bits_vectors_are_nearly_the_same(bert, folder):
+    sentences = english(30)
+    exact, rounded = bert.encode(sentences), load_encoder(folder, "cpu", "int8").encode(sentences)
+    cosines = (exact * rounded).sum(axis=1)
+    assert cosines.min() > 0.97 and cosines.max() < 0.99999
 
 
 def test_no_sentence_gives_no_vector(bert):

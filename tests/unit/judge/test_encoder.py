@@ -30,6 +30,11 @@ def test_a_model_of_sentence_transformers_gives_its_own_vectors(sentence_transfo
     np.testing.assert_allclose(vectors, expected, atol=1e-6)
 
 
+def test_what_the_core_does_not_read_has_no_8_bits(sentence_transformer):
+    with pytest.raises(InputError, match="computes in int8; leave the judge's precision out"):
+        load_encoder(sentence_transformer, "cpu", "int8")
+
+
 def test_nothing_is_asked_of_the_network(sentence_transformer, monkeypatch):
     def refuse(*_):
         raise AssertionError("it asked the network")

@@ -99,6 +99,20 @@ def test_the_bound_on_the_sum_is_that_of_the_judge(config):
     assert run_layout(config).stage(Judge).settings("mine")["max_sum"] == 4.0
 
 
+@pytest.mark.parametrize("judge", ["default", "mine"])
+def test_the_precision_of_the_encoder_counts_where_it_is_not_fp32(config, judge):
+    config["systems"]["mine"]["select"]["judge"] = judge
+    config["judges"]["mine"]["features"] = ["cosine"]
+    before = keys(config)
+    config["judges"][judge]["precision"] = "fp32"
+    assert keys(config) == before
+    config["judges"][judge]["precision"] = "int8"
+    moved = {unit for unit, key in keys(config).items() if key != before[unit]}
+    assert {("judge", "mine"), ("select", "mine")} <= moved and ("score", "mine") not in moved
+    for instance in [unit for unit in units(config) if unit != "run-grammar"]:
+        assert run_layout(config).stage(Judge).settings(instance)["encoder_precision"] == "int8"
+
+
 def in_czech(config):
     config["languages"]["reference"] = {"code": "cs", "charset": None}
 
@@ -130,6 +144,7 @@ def in_czech(config):
         ({}, {"features": ["overlap_11"]}, "'overlap_11' is no feature; did you mean 'overlap_1'"),
         ({}, {"features": ["language_model"]}, "a run has no model for 'language_model'"),
         ({}, {"ratings": "ratings.csv"}, "judges.mine: 'ratings' needs key 'reference_texts'"),
+        ({}, {"precision": "int8"}, "precision: it is that of the encoder, which no feature"),
         ({}, {"labels": None}, "features belong to a judge that the run fits"),
     ],
 )

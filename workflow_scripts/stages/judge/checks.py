@@ -22,16 +22,27 @@ def problems(config: Config) -> Iterator[str]:
     """Yield what is wrong with the judges of the run."""
     language = config["languages"]["reference"]["code"]
     for name in judges.judges(config):
-        yield from _judge_problems(f"judges.{name}", config["judges"][name], language)
+        where, block = f"judges.{name}", config["judges"][name]
+        yield from _precision_problems(f"{where}.precision", block, config["compute"]["device"])
+        yield from _judge_problems(where, block, language)
+
+
+def _precision_problems(where: str, block: dict[str, Any], device: str) -> Iterator[str]:
+    if filled(block, "judge")["precision"] == "fp32":
+        return
+    if device == "cuda":
+        yield f"{where}: int8 is for CPUs; with device cuda leave it out"
+    if ENCODER not in judges.needs(block):
+        yield f"{where}: it is that of the encoder, which no feature of this judge needs"
 
 
 def _judge_problems(where: str, block: dict[str, Any], language: str) -> Iterator[str]:
     is_own = judges.is_own(block)
     if not is_own:
-        if block:
+        if fitting := [key for key in block if key != "precision"]:
             yield (
-                f"{where}: {', '.join(block)} belong to a judge that the run fits; name its labels "
-                "or ratings too, or leave the block empty for the judge that ships"
+                f"{where}: {', '.join(fitting)} belong to a judge that the run fits; name its "
+                "labels or ratings too, or take them out for the judge that ships"
             )
         elif language not in ENGLISH:
             yield (

@@ -114,7 +114,7 @@ def fit(
 
     Args:
         config: `features`, `encoder`, `language`, `precision`, `good`, `seed`; the files that
-            `examples` reads.
+            `examples` reads; `encoder_precision`, if it is not fp32.
         output: `judge.json`; its record is `fitting.json` beside it.
         inputs: the hashes of the user's files that are read, by path.
         words: what `generate.known_words` wrote, if a feature needs it.

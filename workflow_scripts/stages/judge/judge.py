@@ -13,7 +13,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
@@ -218,7 +217,8 @@ class Judge:
             )
             if len(rows):
                 margin = fitted.margin({name: values[name][rows] for name in fitted.weights})
-                result[rows] = expit(fitted.slope * margin + np.array(fitted.shifts)[band[rows]])
+                log_odds = fitted.slope * margin + np.array(fitted.shifts)[band[rows]]
+                result[rows] = np.exp(-np.logaddexp(0, -log_odds))
         return result
 
     def _within(self, name: str, values: Numbers) -> Numbers:

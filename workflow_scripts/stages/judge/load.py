@@ -23,7 +23,8 @@ def load_models(
 
     Args:
         features: their names.
-        config: {"encoder": its settings, "language": of the references}.
+        config: {"encoder": its settings, "language": of the references}, and maybe
+            "encoder_precision".
         words: what `generate.known_words` wrote; None where no feature needs it.
         grammar: the record `model.json` in the model's folder; None for the one that ships.
         device: of torch, for the encoder.
@@ -36,7 +37,9 @@ def load_models(
     language = config["language"]
     encoder = encoder_folder(config["encoder"]) if ENCODER in needs else None
     return Models(
-        encoder=None if encoder is None else load_encoder(encoder, device),
+        encoder=None
+        if encoder is None
+        else load_encoder(encoder, device, config.get("encoder_precision", "fp32")),
         grammar=Grammar.load(grammar.parent if grammar else "english")
         if GRAMMAR in needs
         else None,

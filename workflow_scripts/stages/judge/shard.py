@@ -194,7 +194,7 @@ def judge_candidates(
 
     Args:
         config: `features`, `encoder`, `language`, `precision`, `max_sum`; `rewritten`, if a
-            rewriter wrote the candidates.
+            rewriter wrote the candidates; `encoder_precision`, if it is not fp32.
         scored: the `scored` shard.
         output: the `judged` shard; its record stands beside it.
         inputs: the hashes of the user's files that are read, by path.

@@ -131,11 +131,13 @@ class Judge(Stage):
             "language": language,
             "precision": self.config["compute"]["precision"],
         }
+        # Left out where there is none: the names of existing folders follow from the settings.
+        if (precision := filled(block, "judge")["precision"]) != "fp32":
+            settings["encoder_precision"] = precision
         if instance in self.fitted:
             judgments = {**self._judgment_files(block), "good": filled(block, "judge")["good"]}
             return {**settings, **judgments, "seed": self.config["seed"]}
         keep = self.config["systems"][instance]["select"]["keep"]
-        # Left out where there is none: the names of existing folders follow from the settings.
         rewritten = {"rewritten": True} if written_by_rewriter(self.config, instance) else {}
         return {**settings, "max_sum": keep.get("max_sum"), **rewritten}
 
