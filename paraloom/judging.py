@@ -10,8 +10,9 @@ from paraloom.requests import ArgumentError, device_for
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.memory import bound_compiled_products
+from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
-from workflow_scripts.stages.judge.judge import DEFAULT, Judge
+from workflow_scripts.stages.judge.judge import Judge
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 from workflow_scripts.stages.judge.opened import load_judge, models_of, scores
 

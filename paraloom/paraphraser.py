@@ -17,7 +17,7 @@ from paraloom.requests import ArgumentError, Request, require_seed, wishes_of_ca
 from paraloom.search import Search
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.scoring import score
-from workflow_scripts.stages.judge.judge import DEFAULT
+from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.rewrite import requests as wishes
 from workflow_scripts.stages.rewrite.rewriter import Plan, Rewriter, Settings

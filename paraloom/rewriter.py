@@ -18,8 +18,8 @@ from paraloom.requests import (
     wishes_of_call,
 )
 from workflow_scripts.core.cli import CommandParser
+from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.plan.run.run_folders import run_folder
-from workflow_scripts.stages.judge.judge import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.rewrite.opening import add_options, open_rewriter
 from workflow_scripts.stages.rewrite.requests import Answer as Found

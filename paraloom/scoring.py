@@ -8,7 +8,7 @@ from paraloom import models
 from paraloom.judging import column, ready_judge
 from paraloom.requests import ArgumentError, refuse_table
 from workflow_scripts.nmt import scoring
-from workflow_scripts.stages.judge.judge import DEFAULT
+from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.rewrite.requests import clean
 from workflow_scripts.stages.rewrite.spellings import plain

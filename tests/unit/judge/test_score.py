@@ -168,6 +168,23 @@ def test_the_default_is_numbers_with_their_provenance():
         assert coefficients.slope > 0
 
 
+@pytest.mark.parametrize(("language", "labelled"), [("pt", True), ("cs", False)])
+def test_default_judges_any_language_and_says_where_it_has_no_labels(
+    options, capsys, language, labelled
+):
+    chosen = ["--judge", "default", "--language", language, *options[2:]]
+    values, message = scored(capsys, chosen)
+    assert len(values) == 3 and all(0 < value < 1 for value in values)
+    assert ("no label is in 'cs'" in message) is not labelled
+
+
+def test_no_judge_that_ships_was_fitted_to_games_or_the_test_part():
+    for name, languages in (("portuguese", 2), ("other", 1)):
+        files = Judge.load(name).about["fitted_to"]
+        assert len(files) == languages and all(file["splits"] == ["train"] for file in files)
+        assert {file["file"] for file in files} <= {"english.tsv", "portuguese.tsv"}
+
+
 def test_an_encoder_that_is_not_the_judges_is_refused(tmp_path, monkeypatch):
     own, copy, other = (tmp_path / name for name in ("own", "copy", "other"))
     for folder, weights in ((own, b"a"), (copy, b"a"), (other, b"b")):

@@ -1,11 +1,12 @@
 """The declaration of the stage, and the checks of judges."""
 
 import copy
+from types import SimpleNamespace
 
 import pytest
 
 from tests.configs import refusal, run_on_testbed
-from workflow_scripts.core.errors import InputError
+from workflow_scripts.plan.catalogues.judges import shipped
 from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.judge.stage import Judge
 from workflow_scripts.stages.select.stage import Select
@@ -174,17 +175,15 @@ def test_what_is_english_only_is_refused_elsewhere(config, judge, problem):
     assert problem in refusal(config)
 
 
-def test_the_judge_that_ships_is_refused_elsewhere_with_the_remedy(config):
+@pytest.mark.parametrize(("language", "name"), [("pt", "portuguese"), ("cs", "other")])
+def test_default_is_the_judge_of_the_references_language(config, language, name):
     in_czech(config)
+    config["languages"]["reference"]["code"] = language
     config["systems"]["mine"]["select"]["judge"] = "default"
-    with pytest.raises(InputError) as caught:
-        run_layout(config)
-    assert (
-        "judges.default: the judge that ships knows English (en) only, and the references are "
-        "'cs'; fit one to labels of your own" in str(caught.value)
-    )
-    config["systems"]["mine"]["select"]["judge"] = "mine"
-    run_layout(config)
+    stage = Judge(run_layout(config))
+    job = stage.shard_job(SimpleNamespace(system="mine", shard="0000"))
+    assert job.options["judge"] == name
+    assert stage.settings("mine")["features"] == shipped(name)["features"]
 
 
 def test_configurations_without_the_catalogue_are_read(config):

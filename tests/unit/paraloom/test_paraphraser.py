@@ -173,10 +173,10 @@ def test_models_that_are_exchanged_are_refused():
 
 def test_a_judge_of_another_language_is_refused(tmp_path):
     require_packages(STUDENTS)
-    from workflow_scripts.stages.judge.judge import SHIPPED
+    from workflow_scripts.plan.catalogues.judges import SHIPPED
 
     with pytest.raises(InputError, match="knows references in 'en' only, not in 'pt'"):
-        paraloom.Paraphraser("pt", judge=SHIPPED)
+        paraloom.Paraphraser("pt", judge=SHIPPED["default"])
 
 
 def test_licences_are_told(paraphraser):

@@ -19,7 +19,7 @@ from workflow_scripts.apps.web import serving
 from workflow_scripts.apps.web.guard import LOOPBACK
 from workflow_scripts.core.cli import CommandParser, count, run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.judge.judge import DEFAULT
+from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.stages.rewrite.opening import add_options, open_rewriter
 from workflow_scripts.stages.rewrite.requests import Answer
 from workflow_scripts.stages.rewrite.rewriter import Settings

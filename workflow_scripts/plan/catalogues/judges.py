@@ -9,12 +9,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.plan.catalogues.pair_features import NEEDS
+from workflow_scripts.plan.catalogues.pair_features import ENGLISH, NEEDS
 from workflow_scripts.plan.schema import filled
 
-# The judge that ships with Paraloom, and the grammar model that ships.
-SHIPPED = Path(__file__).parents[2] / "stages" / "judge" / "default.json"
-GRAMMAR = Path(__file__).parents[2] / "stages" / "judge" / "grammar" / "english"
+_STAGE = Path(__file__).parents[2] / "stages" / "judge"
+# The judges that ship with Paraloom, and the grammar model that ships. `other` serves all languages
+# without one of their own.
+DEFAULT, PORTUGUESE, OTHER = "default", "portuguese", "other"
+SHIPPED = {name: _STAGE / f"{name}.json" for name in (DEFAULT, PORTUGUESE, OTHER)}
+GRAMMAR = _STAGE / "grammar" / "english"
+_BY_LANGUAGE = {**dict.fromkeys(ENGLISH, DEFAULT), **dict.fromkeys(("pt", "por"), PORTUGUESE)}
 
 # What forced decoding by the forward model says about a candidate.
 FORCED = ("forward_total", "forward_worst")
@@ -33,6 +37,24 @@ def judges(config: dict[str, Any]) -> list[str]:
     return [name for name in named if name is not None and name in config.get("judges", {})]
 
 
+def shipped_name(language: str) -> str:
+    """Return which of the judges that ship is for references of a language."""
+    return _BY_LANGUAGE.get(language, OTHER)
+
+
+def block_of(config: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return an entry of `judges`; one that ships has the features of the run's language."""
+    block, shipping = config["judges"][name], shipped_name(language_of(config))
+    if is_own(block) or shipping == DEFAULT:
+        return block
+    return {**block, "features": list(shipped(shipping)["features"])}
+
+
+def language_of(config: dict[str, Any]) -> str:
+    """Return the code of the references' language."""
+    return config["languages"]["reference"]["code"]
+
+
 def is_own(block: dict[str, Any]) -> bool:
     """Tell whether a judge is fitted in the run, and not the one that ships."""
     return "labels" in block or "ratings" in block
@@ -40,7 +62,7 @@ def is_own(block: dict[str, Any]) -> bool:
 
 def features(block: dict[str, Any]) -> list[str]:
     """Return the features of a judge of the catalogue."""
-    return block["features"] if "features" in block else list(shipped()["features"])
+    return block["features"] if "features" in block else list(shipped(DEFAULT)["features"])
 
 
 def needs(block: dict[str, Any]) -> set[str]:
@@ -55,13 +77,13 @@ def own_grammar(block: dict[str, Any]) -> bool:
 
 def need(config: dict[str, Any], *wanted: str) -> bool:
     """Tell whether a judge of the run needs one of these."""
-    return any(not needs(config["judges"][name]).isdisjoint(wanted) for name in judges(config))
+    return any(not needs(block_of(config, name)).isdisjoint(wanted) for name in judges(config))
 
 
 @functools.cache
-def shipped() -> dict[str, Any]:
-    """Return the judge that ships; nobody changes it."""
-    return json.loads(SHIPPED.read_text(encoding="utf-8"))
+def shipped(name: str) -> dict[str, Any]:
+    """Return a judge that ships; nobody changes it."""
+    return json.loads(SHIPPED[name].read_text(encoding="utf-8"))
 
 
 @functools.cache

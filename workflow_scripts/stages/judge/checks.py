@@ -12,11 +12,6 @@ from workflow_scripts.plan.catalogues.pair_features import ENCODER, ENGLISH, LAN
 from workflow_scripts.plan.config import Config
 from workflow_scripts.plan.schema import filled
 
-_OWN = (
-    "fit one to labels of your own: {labels: FILE, features: [...], grammar: run} "
-    "(docs/judge.md#a-judge-of-your-own)"
-)
-
 
 def problems(config: Config) -> Iterator[str]:
     """Yield what is wrong with the judges of the run."""
@@ -43,11 +38,6 @@ def _judge_problems(where: str, block: dict[str, Any], language: str) -> Iterato
             yield (
                 f"{where}: {', '.join(fitting)} belong to a judge that the run fits; name its "
                 "labels or ratings too, or take them out for the judge that ships"
-            )
-        elif language not in ENGLISH:
-            yield (
-                f"{where}: the judge that ships knows English (en) only, and the references are "
-                f"'{language}'; {_OWN}"
             )
         return
     named = judges.features(block)

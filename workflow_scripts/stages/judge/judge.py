@@ -18,13 +18,11 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.core.suggestion import suggestion
+from workflow_scripts.plan.catalogues.judges import DEFAULT, SHIPPED
 from workflow_scripts.plan.catalogues.pair_features import NEEDS
 from workflow_scripts.stages.judge.known_pairs import Numbers
 
 FILE = "judge.json"
-DEFAULT = "default"
-# It ships with Paraloom.
-SHIPPED = Path(__file__).with_name("default.json")
 FORMAT = 1
 _KEYS = ["format", "language", "features", "bands", "ranges", "sets", "about"]
 _SET_KEYS = ["weights", "intercept", "slope", "shifts"]
@@ -86,12 +84,12 @@ class Judge:
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
-        """Read a judge: `default`, a folder with judge.json, or such a file.
+        """Read a judge: one that ships, a folder with judge.json, or such a file.
 
         Raises:
             InputError: there is none, or it is damaged.
         """
-        path = SHIPPED if str(path) == DEFAULT else Path(path)
+        path = SHIPPED.get(str(path), Path(path))
         path = path / FILE if path.is_dir() else path
         try:
             return cls.of(parse_json(path.read_text(encoding="utf-8")))

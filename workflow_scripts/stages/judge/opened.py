@@ -18,10 +18,11 @@ from workflow_scripts.core.text.text_tokens import tokens
 from workflow_scripts.encoding.interface import Encoder
 from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT as DEFAULT_ENCODER
+from workflow_scripts.plan.catalogues.judges import SHIPPED
 from workflow_scripts.plan.catalogues.pair_features import ENCODER, ENGLISH, NEEDS
 from workflow_scripts.stages.judge.features import Models, compute
 from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
-from workflow_scripts.stages.judge.judge import DEFAULT, Judge
+from workflow_scripts.stages.judge.judge import Judge
 from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.judge.stage import GRAMMAR as RUN_GRAMMAR
 
@@ -114,7 +115,7 @@ def load_judge(name: str) -> Judge:
     """
     judge, path = Judge.load(name), Path(name)
     manifest = (path if path.is_dir() else path.parent) / "manifest.json"
-    if name == DEFAULT or not manifest.is_file():
+    if name in SHIPPED or not manifest.is_file():
         return judge
     read = read_manifest(manifest)["upstream"]
     own = [unit for unit in read if unit.startswith(f"judge/{RUN_GRAMMAR}/")]

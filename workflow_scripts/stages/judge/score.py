@@ -1,6 +1,7 @@
 """Prints how probable it is that each paraphrase is good: one number a line, higher is better.
 
-The judge `default` is for English. It needs the texts alone; NLLs that are given make it better.
+The judge `default` is that of `--language`, and without it the English one, which needs the texts
+alone; NLLs that are given make it better.
 NLL files have one number a line, in nats per token, and an empty line where it is unknown.
 """
 
@@ -18,11 +19,12 @@ from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.raw import coders
 from workflow_scripts.nmt.scoring import score
+from workflow_scripts.plan.catalogues.judges import DEFAULT, OTHER, shipped_name
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
-from workflow_scripts.stages.judge.judge import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 from workflow_scripts.stages.judge.opened import load_judge, missing, models_of, not_english, scores
 from workflow_scripts.stages.judge.rated_pairs import nll_of
+from workflow_scripts.stages.judge.shard import UNLABELLED
 
 
 def read_texts(path: Path) -> list[str]:
@@ -83,7 +85,7 @@ def main(argv: list[str] | None = None) -> None:
     """Print a score of each pair."""
     parser = CommandParser(description=__doc__)
     parser.add_argument(
-        "--judge", default=DEFAULT, help="folder that judge fit wrote; or 'default', for English"
+        "--judge", default=DEFAULT, help="folder that judge fit wrote; or 'default', by language"
     )
     parser.add_argument("--references", type=Path, required=True, help="a sentence a line")
     parser.add_argument("--paraphrases", type=Path, required=True, help="a paraphrase of each")
@@ -94,7 +96,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--backward", type=Path, help="model that gives the backward NLLs")
     parser.add_argument("--encoder", type=Path, help="folder; without it the judge's own")
     parser.add_argument("--grammar", type=Path, help="folder; without it the English one")
-    parser.add_argument("--language", help="of the references (ISO 639), where you want it checked")
+    parser.add_argument("--language", help="of the references (ISO 639); no other one is judged")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     arguments = parser.parse_args(argv)
     for direction in ("forward", "backward"):
@@ -102,10 +104,14 @@ def main(argv: list[str] | None = None) -> None:
             parser.error(f"--{direction} and --{direction}-nll give the same; name one of them")
         if getattr(arguments, direction) and not arguments.sources:
             parser.error(f"--{direction} needs --sources")
-    judge = load_judge(arguments.judge)
-    if arguments.language and arguments.language not in (
-        ENGLISH if judge.language in ENGLISH else (judge.language,)
-    ):
+    name = arguments.judge
+    if name == DEFAULT and arguments.language:
+        name = shipped_name(arguments.language)
+    judge = load_judge(name)
+    if name == OTHER:
+        print(UNLABELLED.format(arguments.language), file=sys.stderr)
+    known = ENGLISH if judge.language in ENGLISH else (judge.language,)
+    if arguments.judge != DEFAULT and arguments.language and arguments.language not in known:
         raise InputError(
             f"the judge '{arguments.judge}' knows references in '{judge.language}' only, not in "
             f"'{arguments.language}'; fit one of your own (paraloom judge fit, docs/judge.md)"

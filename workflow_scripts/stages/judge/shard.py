@@ -30,14 +30,20 @@ from workflow_scripts.core.files.rows import (
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.nmt.options import SCORED_TOKENS
+from workflow_scripts.plan.catalogues.judges import DEFAULT, OTHER, SHIPPED
 from workflow_scripts.stages.judge.bench import Bench, Decoder
-from workflow_scripts.stages.judge.judge import DEFAULT, Judge
+from workflow_scripts.stages.judge.judge import Judge
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 from workflow_scripts.stages.judge.load import load_models
 from workflow_scripts.stages.score.shard import source_of
 
 # References whose candidates are judged together: some thousands of pairs.
 WINDOW = 32
+UNLABELLED = (
+    "judge: no label is in '{}', so the judge was fitted to English ones: take its probability as "
+    "an order, not as a share of good ones (on Portuguese labels, of those from .3, .40 on "
+    "average, .54 were good: docs/judge.md#other-languages)"
+)
 
 
 def to_judge(row: ScoredRow, max_sum: float) -> list[int]:
@@ -199,7 +205,7 @@ def judge_candidates(
         output: the `judged` shard; its record stands beside it.
         inputs: the hashes of the user's files that are read, by path.
         references: the shard of the references' own scores, if a feature needs them.
-        judge: `judge.json`, or the name of the one that ships.
+        judge: `judge.json`, or the name of one that ships.
         words: what `generate.known_words` wrote, if a feature needs it.
         grammar: `model.json` of a grammar model; None for the one that ships.
         forward: folder of that model, for forced decoding.
@@ -209,8 +215,10 @@ def judge_candidates(
     """
     torch.set_num_threads(threads)
     with unchanged(inputs or {}):
-        if judge != DEFAULT:
+        if judge not in SHIPPED:
             verify_file(judge, "fitting")
+        if judge == OTHER:
+            print(UNLABELLED.format(config["language"]))
         fitted = Judge.load(judge)
         place, precision = choose_device(device).type, config["precision"]
         models = load_models(fitted.features, config, words, grammar, place)

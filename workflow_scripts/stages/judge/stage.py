@@ -1,5 +1,6 @@
 """The stage `judge`: the probability that a candidate is a good paraphrase (docs/judge.md)."""
 
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ class Judge(Stage):
     @cached_property
     def blocks(self) -> dict[str, dict[str, Any]]:
         """The judges of the run's systems, by name."""
-        return {name: self.config["judges"][name] for name in judges.judges(self.config)}
+        return {name: judges.block_of(self.config, name) for name in judges.judges(self.config)}
 
     @cached_property
     def fitted(self) -> dict[str, str]:
@@ -211,7 +212,11 @@ class Judge(Stage):
         reads = {key: self.file(unit, f"{at.shard}.parquet") for key, unit in scored.items()}
         for unit in fitted_units(self.config, system):
             reads["judge"] = self.file(unit, "judge.json")
-        return self._judging_job("judge.shard", system, reads)
+        job = self._judging_job("judge.shard", system, reads)
+        name = judges.shipped_name(judges.language_of(self.config))
+        if "judge" not in reads and name != judges.DEFAULT:
+            return replace(job, options={**job.options, "judge": name})
+        return job
 
     def _judging_job(self, command: str, instance: str, reads: dict[str, str]) -> Job:
         """Return a job that also reads the models of a judge's features."""
@@ -263,5 +268,6 @@ class Judge(Stage):
         """Return the files that a unit reads and that ship with Paraloom."""
         block = self._block(instance)
         is_own = instance in self.fitted or judges.is_own(block)
+        shipped = judges.SHIPPED[judges.shipped_name(judges.language_of(self.config))]
         grammar = judges.GRAMMAR_MODEL in judges.needs(block) and not judges.own_grammar(block)
-        return [*([] if is_own else [judges.SHIPPED]), *([judges.GRAMMAR] if grammar else [])]
+        return [*([] if is_own else [shipped]), *([judges.GRAMMAR] if grammar else [])]
