@@ -16,7 +16,7 @@ from paraloom.judging import ready_judge
 from paraloom.requests import ArgumentError, Request, require_seed, wishes_of_call
 from paraloom.search import Search
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt.scoring import score
+from workflow_scripts.nmt.divergence import UNREADABLE, Compared, compared_texts
 from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.rewrite import requests as wishes
@@ -36,6 +36,7 @@ class _Candidate:
     source: str
     nll: float
     score: float = math.inf
+    found: Compared = UNREADABLE
     probability: float | None = None
 
 
@@ -248,13 +249,11 @@ class Paraphraser:
     def _score(self, works: list[_Work]) -> None:
         """Score each candidate against the source that gave it; forget what can't be scored."""
         there = self._there
-        candidates = [each for work in works for each in work.candidates.values()]
-        pairs = (
-            (there.source.encode(each.text), there.target.encode(each.source))
-            for each in candidates
-        )
-        for candidate, nll in zip(candidates, score(there.model, pairs), strict=True):
-            candidate.score = candidate.nll + nll
+        both = [(work.text, each) for work in works for each in work.candidates.values()]
+        texts = [(text, each.source, each.text) for text, each in both]
+        found = compared_texts(there.model, texts, there.source.encode, there.target.encode)
+        for (_, candidate), answer in zip(both, found, strict=True):
+            candidate.score, candidate.found = candidate.nll + answer.nll, answer
         for work in works:
             work.candidates = {
                 text: each for text, each in work.candidates.items() if math.isfinite(each.score)
@@ -271,7 +270,9 @@ class Paraphraser:
             [each.text for each in found],
             [each.source for each in found],
             forward_nll=np.array([each.nll for each in found]),
-            backward_nll=np.array([each.score - each.nll for each in found]),
+            backward_nll=np.array([each.found.nll for each in found]),
+            lost=np.array([each.found.lost for each in found]),
+            divergence=np.array([each.found.divergence for each in found]),
         )
         for each, probability in zip(found, self._judge.probabilities(pairs), strict=True):
             each.probability = probability

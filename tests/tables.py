@@ -33,11 +33,15 @@ def pair(identifier: str, source: str = "s", reference: str = "r") -> dict[str, 
     return {"id": identifier, "source": source, "reference": reference, "corpus": corpus}
 
 
+# What a candidate has not that was neither written from another source nor compared.
+_ALONE = {"source": None, "lost": None, "divergence": None}
+
+
 def candidate(text: str, forward: float, backward: float | None, **more: Any) -> dict[str, Any]:
     """Return a scored candidate; without a backward NLL it is one that was pruned."""
     total = None if backward is None else forward + backward
     nlls = {"forward_nll": forward, "backward_nll": backward, "sum": total}
-    return {"text": text, **nlls, "count": 1, "variant": "v", "source": None, **more}
+    return {"text": text, **nlls, "count": 1, "variant": "v", **_ALONE, **more}
 
 
 def paraphrase(

@@ -174,6 +174,8 @@ def select_among(
             "count": 1,
             "variant": "",
             "source": None,
+            "lost": None,
+            "divergence": None,
         }
         for text in texts
     ]

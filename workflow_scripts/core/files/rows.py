@@ -115,7 +115,8 @@ class ScoredCandidate(TypedDict):
     """A distinct text among the candidates; a pruned one has no backward NLL and no sum.
 
     `variant` names all variants that gave it, with blanks between. `source`: the written source
-    that its NLLs are of; None: that of the row.
+    that its NLLs are of; None: that of the row. `lost` and `divergence` compare it with the
+    reference (`nmt.divergence`); None where there is no backward NLL.
     """
 
     text: str
@@ -125,6 +126,8 @@ class ScoredCandidate(TypedDict):
     count: Int32
     variant: str
     source: str | None
+    lost: Float32 | None
+    divergence: Float32 | None
 
 
 class ScoredRow(PairRow):

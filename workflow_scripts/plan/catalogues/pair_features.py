@@ -9,6 +9,8 @@ from workflow_scripts.plan.catalogues.training_sets import model_columns
 from workflow_scripts.plan.schema import filled
 
 REFERENCE_NLLS = ("reference_forward_nll", "reference_backward_nll")
+# What the backward model says of both sentences, all at once.
+COMPARED = ("backward_nll", "lost", "divergence")
 KNOWN_WORDS, ENCODER, GRAMMAR = "known_words", "encoder", "grammar"
 # What each feature needs besides the texts: fields of judge.pairs.Pairs and judge.features.Models.
 NEEDS: dict[str, tuple[str, ...]] = {
@@ -18,6 +20,8 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "forward_worst": ("forward_worst",),
     "forward_gain": ("forward_nll", "reference_forward_nll"),
     "backward_gain": ("backward_nll", "reference_backward_nll"),
+    "divergence": COMPARED,
+    "source_lost": COMPARED,
     "cosine": (ENCODER,),
     "grammar": (GRAMMAR,),
     "grammar_gain": (GRAMMAR,),
@@ -56,6 +60,7 @@ ELSEWHERE = {"forward_nll", "backward_nll", "overlap_1", "overlap_2", "overlap_3
 ELSEWHERE |= {"language_model"}
 # What needs a model, or the sources, that columns don't have.
 WITHOUT_COLUMN = {"forward_total", "forward_worst", "reference_vector", "untranslated_words"}
+WITHOUT_COLUMN |= {"divergence", "source_lost"}
 # All others can be a column, by `columns.<name>.feature.name`.
 COLUMNS = sorted(NEEDS.keys() - ELSEWHERE - WITHOUT_COLUMN)
 ENGLISH = ("en", "eng")

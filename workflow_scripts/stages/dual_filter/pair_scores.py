@@ -29,7 +29,7 @@ class Direction:
             InputError: the folder is not what its training wrote, or can't be used.
         """
         verify(folder / "model")
-        self._model = load_model(folder, device, precision)
+        self.model = load_model(folder, device, precision)
         self._given, self._target = given, target
         self._given_segmenter = Segmenter(folder / f"{given}.model")
         self._target_segmenter = Segmenter(folder / f"{target}.model")
@@ -39,15 +39,16 @@ class Direction:
 
         It is infinite where a side is longer than the model takes.
         """
-        model = self._model
-        pairs = (
-            (
-                model.source_ids(self._given_segmenter.pieces(row[self._given])),
-                model.target_vocab.ids(self._target_segmenter.pieces(row[self._target])),
-            )
-            for row in rows
-        )
-        return score(self._model, pairs, batch_tokens=batch_tokens)
+        pairs = ((self.read(row[self._given]), self.write(row[self._target])) for row in rows)
+        return score(self.model, pairs, batch_tokens=batch_tokens)
+
+    def read(self, text: str) -> list[int]:
+        """Return the piece ids of a text that the model reads."""
+        return self.model.source_ids(self._given_segmenter.pieces(text))
+
+    def write(self, text: str) -> list[int]:
+        """Return the piece ids of a text that the model writes."""
+        return self.model.target_vocab.ids(self._target_segmenter.pieces(text))
 
 
 def both_directions(

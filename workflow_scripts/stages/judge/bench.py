@@ -1,13 +1,16 @@
 """A judge of a run at work: the models of its features, and forced decoding."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from workflow_scripts.core.files.manifest import verify
+from workflow_scripts.nmt.divergence import compared_texts
 from workflow_scripts.nmt.loaders import load_model
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.options import SCORED_TOKENS
 from workflow_scripts.nmt.scoring import forced
 from workflow_scripts.stages.judge.features import Models, compute
 from workflow_scripts.stages.judge.judge import Judge
@@ -66,6 +69,31 @@ class Decoder:
         for source, paraphrase in zip(pairs.sources, pairs.paraphrases, strict=True):
             ids = self._model.source_ids(self._source.pieces(source))
             yield ids, self._model.target_vocab.ids(self._target.pieces(paraphrase))
+
+
+def with_comparison(
+    pairs: Pairs,
+    model: Model,
+    read: Callable[[str], list[int]],
+    write: Callable[[str], list[int]],
+    batch_tokens: int = SCORED_TOKENS,
+) -> Pairs:
+    """Return pairs with what a backward model finds; a backward NLL that is known stays.
+
+    Args:
+        pairs: with sources.
+        model: the backward model, from references to sources.
+        read: gives the piece ids of a reference or a paraphrase.
+        write: gives those of a source.
+        batch_tokens: positions of a batch.
+    """
+    assert pairs.sources is not None
+    texts = list(zip(pairs.references, pairs.sources, pairs.paraphrases, strict=True))
+    found = np.array(compared_texts(model, texts, read, write, batch_tokens), np.float64)
+    nlls, lost, divergence = np.where(np.isfinite(found), found, np.nan).reshape(-1, 3).T
+    if pairs.backward_nll is not None:
+        nlls = np.where(np.isnan(pairs.backward_nll), nlls, pairs.backward_nll)
+    return replace(pairs, backward_nll=nlls, lost=lost, divergence=divergence)
 
 
 @dataclass(frozen=True)

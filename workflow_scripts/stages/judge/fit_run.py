@@ -19,7 +19,7 @@ from workflow_scripts.nmt.options import SCORED_TOKENS
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
 from workflow_scripts.plan.catalogues.pair_features import ENCODER, NEEDS
 from workflow_scripts.stages.dual_filter.pair_scores import Direction
-from workflow_scripts.stages.judge.bench import Decoder
+from workflow_scripts.stages.judge.bench import Decoder, with_comparison
 from workflow_scripts.stages.judge.fit import fit_judge
 from workflow_scripts.stages.judge.fitting import Examples
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
@@ -79,16 +79,16 @@ class Translators:
             return pairs
         if self._decoder is not None:
             pairs = self._decoder.decoded(pairs)
-        nlls: dict[str, Any] = {}
-        for way, model in (("forward", self._forward), ("backward", self._backward)):
-            if model is not None:
-                known = getattr(pairs, f"{way}_nll")
-                asked = self._nlls(model, sources, pairs.paraphrases)
-                nlls[f"{way}_nll"] = (
-                    asked if known is None else np.where(np.isnan(known), asked, known)
-                )
-                nlls[f"reference_{way}_nll"] = self._nlls(model, sources, pairs.references)
-        return replace(pairs, **nlls)
+        if (model := self._forward) is not None:
+            asked, known = self._nlls(model, sources, pairs.paraphrases), pairs.forward_nll
+            own = self._nlls(model, sources, pairs.references)
+            known = asked if known is None else np.where(np.isnan(known), asked, known)
+            pairs = replace(pairs, forward_nll=known, reference_forward_nll=own)
+        if (model := self._backward) is not None:
+            own = self._nlls(model, sources, pairs.references)
+            pairs = replace(pairs, reference_backward_nll=own)
+            pairs = with_comparison(pairs, model.model, model.read, model.write, self._batch_tokens)
+        return pairs
 
     def _nlls(self, model: Direction, sources: Sequence[str], texts: Sequence[str]) -> Numbers:
         rows: list[PairRow] = [

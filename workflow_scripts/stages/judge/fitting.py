@@ -31,7 +31,7 @@ SIGNS = {
     **dict.fromkeys(("backward_nll", "unknown_words", "invented_words", "changed_pronouns"), -1),
     **dict.fromkeys(("dropped_words", "repeated_words", "doubled_words", "inner_capitals"), -1),
     **dict.fromkeys(("respelt_words", "untranslated_words", "lost_articles"), -1),
-    **dict.fromkeys(("exchanged_words", "changed_marks"), -1),
+    **dict.fromkeys(("exchanged_words", "changed_marks", "divergence", "source_lost"), -1),
     **dict.fromkeys(("tokens_kept", "worst_kept"), 1),
 }
 BANDS = (8, 15, 30)
@@ -282,13 +282,15 @@ def calibrate(margins: Numbers, good: NDArray[np.bool_], band: NDArray[np.intp])
 def known_sets(features: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the sets of features that may be known, the largest first.
 
-    What needs the same columns and models of a pair is known or unknown together; what needs
-    nothing is always known.
+    What needs the same columns and models of a pair is known or unknown together, and so is what
+    needs some of them alone; what needs nothing is always known.
     """
-    needs = {name: (*FEATURES[name].columns, *FEATURES[name].models) for name in features}
-    groups = list(dict.fromkeys(need for need in needs.values() if need))
+    needs = {name: {*FEATURES[name].columns, *FEATURES[name].models} for name in features}
+    groups = [need for place, need in enumerate(needs.values()) if need]
+    groups = [need for place, need in enumerate(groups) if need not in groups[:place]]
     chosen = chain.from_iterable(combinations(groups, size) for size in range(len(groups), -1, -1))
-    sets = (tuple(n for n in features if not needs[n] or needs[n] in known) for known in chosen)
+    known = (set().union(*needed) for needed in chosen)
+    sets = dict.fromkeys(tuple(n for n in features if needs[n] <= all_of) for all_of in known)
     return [names for names in sets if names]
 
 

@@ -33,6 +33,10 @@ class Pairs:
     """The sum of the NLLs of the paraphrase's tokens, by forced decoding."""
     forward_worst: Numbers | None = None
     """The greatest NLL of one token of the paraphrase, by forced decoding."""
+    lost: Numbers | None = None
+    """Nats that the source is less probable given the paraphrase than given the reference."""
+    divergence: Numbers | None = None
+    """How far the backward model's distributions are apart, in nats (`nmt.divergence`)."""
 
     def __post_init__(self) -> None:
         """Refuse columns of different lengths."""

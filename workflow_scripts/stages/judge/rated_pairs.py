@@ -18,6 +18,7 @@ from workflow_scripts.stages.judge.fitting import Examples
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 
 LABEL_COLUMNS = ("source", "reference", "paraphrase", "forward_nll", "backward_nll", "label")
+_COMPARED = ("lost", "divergence")
 TEXT_COLUMNS = ("ref_id", "ref_sent")
 # How good a pair is, by the first letter of its label.
 _TARGETS = {"g": 1.0, "a": 0.5, "b": 0.0}
@@ -52,9 +53,23 @@ def nll_of(text: str, path: Path, line: int) -> float:
     return math.nan if number < 0 else number
 
 
+def _number_of(row: dict[str, str], column: str, path: Path, line: int) -> float:
+    """Return a number of a table; NaN if the field is empty, or there is no such column.
+
+    Raises:
+        InputError: it is no number.
+    """
+    text = row.get(column, "").strip()
+    try:
+        return finite(text) if text else math.nan
+    except ValueError as error:
+        raise InputError(f"{path}, line {line}: {column}: {error}; or leave it empty") from error
+
+
 def read_labels(*paths: Path, splits: Collection[str] = ()) -> Examples:
     """Read labels: id, source, reference, paraphrase, forward_nll, backward_nll, label.
 
+    There may be `lost` and `divergence` in nats, as the stage `score` has them.
     A label is good, acceptable or bad, or its first letter. Those that are `copy` are left out,
     and their number is told on standard error.
 
@@ -67,6 +82,7 @@ def read_labels(*paths: Path, splits: Collection[str] = ()) -> Examples:
     """
     table: list[dict[str, str]] = []
     nlls: list[tuple[float, float]] = []
+    compared: list[list[float]] = []
     copies = 0
     for path in paths:
         for number, row in read_rows(path, (*LABEL_COLUMNS, *(["split"] if splits else []))):
@@ -85,17 +101,21 @@ def read_labels(*paths: Path, splits: Collection[str] = ()) -> Examples:
             table.append({**row, "label": _LABELS[label]})
             forward, backward = row["forward_nll"], row["backward_nll"]
             nlls.append((nll_of(forward, path, number), nll_of(backward, path, number)))
+            compared.append([_number_of(row, column, path, number) for column in _COMPARED])
     names = ", ".join(map(str, paths)) + (f" (split {', '.join(splits)})" if splits else "")
     if copies:
         print(f"{names}: {copies} copies of their references are left out", file=sys.stderr)
     letters = np.array([row["label"] for row in table])
     forward, backward = np.array(nlls, np.float64).reshape(-1, 2).T
+    lost, divergence = np.array(compared, np.float64).reshape(-1, 2).T
     pairs = Pairs(
         [row["reference"] for row in table],
         [row["paraphrase"] for row in table],
         [row["source"] for row in table],
         forward_nll=_column(forward),
         backward_nll=_column(backward),
+        lost=_column(lost),
+        divergence=_column(divergence),
     )
     target = np.array([_TARGETS[letter] for letter in letters], np.float64)
     good, bad = letters == "g", letters == "b"

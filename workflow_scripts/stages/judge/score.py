@@ -21,6 +21,7 @@ from workflow_scripts.nmt.raw import coders
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.plan.catalogues.judges import DEFAULT, OTHER, shipped_name
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
+from workflow_scripts.stages.judge.bench import with_comparison
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 from workflow_scripts.stages.judge.opened import load_judge, missing, models_of, not_english, scores
 from workflow_scripts.stages.judge.rated_pairs import nll_of
@@ -152,15 +153,18 @@ def _pairs(arguments: argparse.Namespace, device: str) -> Pairs:
             same_length(path, len(values), arguments.references, len(references))
     if sources is not None and arguments.forward is not None:
         columns["forward_nll"] = nlls(arguments.forward, sources, paraphrases, device)
-    if sources is not None and arguments.backward is not None:
-        columns["backward_nll"] = nlls(arguments.backward, paraphrases, sources, device)
-    return Pairs(
+    pairs = Pairs(
         references,
         paraphrases,
         sources,
         forward_nll=columns["forward_nll"],
         backward_nll=columns["backward_nll"],
     )
+    if sources is None or arguments.backward is None:
+        return pairs
+    model = load_model(arguments.backward, device)
+    source, target = coders(model, arguments.backward, True, None, None)
+    return with_comparison(pairs, model, source.encode, target.encode)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import Any
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues import encoder_blocks, judges
 from workflow_scripts.plan.catalogues.pair_features import (
+    COMPARED,
     ENCODER,
     KNOWN_WORDS,
     REFERENCE_NLLS,
@@ -30,7 +31,7 @@ _JUDGMENTS = ("labels", "ratings", "reference_texts")
 # The models that score labelled pairs, with what they tell.
 _SCORERS = {
     "forward": ("forward_nll", "reference_forward_nll", *judges.FORCED),
-    "backward": ("backward_nll", "reference_backward_nll"),
+    "backward": (*COMPARED, "reference_backward_nll"),
 }
 
 

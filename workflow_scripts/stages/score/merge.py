@@ -95,6 +95,8 @@ def _candidate(group: list[Listed]) -> ScoredCandidate:
         "count": len(group),
         "variant": joined(paraphrase.tag for paraphrase in group),
         "source": None,
+        "lost": None,
+        "divergence": None,
     }
 
 

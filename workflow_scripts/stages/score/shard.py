@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,10 +21,10 @@ from workflow_scripts.core.files.rows import (
     ScoredRow,
 )
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
+from workflow_scripts.nmt.divergence import Compared, compared_texts
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SCORED_TOKENS
-from workflow_scripts.nmt.scoring import score
 from workflow_scripts.stages.score.merge import joined
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
@@ -58,6 +57,8 @@ def distinct(candidates: Iterable[GeneratedCandidate]) -> list[ScoredCandidate]:
             "count": len(samples),
             "variant": joined(sample["variant"] for sample in samples),
             "source": source,
+            "lost": None,
+            "divergence": None,
         }
         for (text, source), samples in same.items()
     ]
@@ -97,11 +98,17 @@ def source_of(row: PairRow, candidate: ScoredCandidate) -> str:
     return row["source"] if written is None else written
 
 
-def with_backward(candidate: ScoredCandidate, backward_nll: float) -> ScoredCandidate:
-    """Return the candidate with its backward NLL and the sum, as fp32 holds them."""
-    backward = np.float32(backward_nll)
+def with_backward(candidate: ScoredCandidate, found: Compared) -> ScoredCandidate:
+    """Return the candidate with what the backward model finds, as fp32 holds it."""
+    backward, lost, divergence = map(np.float32, found)
     total = np.float32(candidate["forward_nll"]) + backward
-    return {**candidate, "backward_nll": float(backward), "sum": float(total)}
+    return {
+        **candidate,
+        "backward_nll": float(backward),
+        "sum": float(total),
+        "lost": float(lost),
+        "divergence": float(divergence),
+    }
 
 
 def ranked(candidates: Iterable[ScoredCandidate]) -> list[ScoredCandidate]:
@@ -147,21 +154,23 @@ def score_rows(
         for index, candidate in enumerate(listed)
         if prune_above is None or candidate["forward_nll"] <= prune_above
     ]
-
-    @cache
-    def target(source: str) -> list[int]:
-        return model.target_vocab.ids(source_segmenter.pieces(source))
-
-    pairs = (
+    texts = [
         (
-            model.source_ids(reference_segmenter.pieces(candidates[number][index]["text"])),
-            target(source_of(rows[number], candidates[number][index])),
+            rows[number]["reference"],
+            source_of(rows[number], candidates[number][index]),
+            candidates[number][index]["text"],
         )
         for number, index in to_score
+    ]
+    found = compared_texts(
+        model,
+        texts,
+        lambda text: model.source_ids(reference_segmenter.pieces(text)),
+        lambda source: model.target_vocab.ids(source_segmenter.pieces(source)),
+        batch_tokens,
     )
-    nlls = score(model, pairs, batch_tokens=batch_tokens)
-    for (number, index), nll in zip(to_score, nlls, strict=True):
-        candidates[number][index] = with_backward(candidates[number][index], nll)
+    for (number, index), answer in zip(to_score, found, strict=True):
+        candidates[number][index] = with_backward(candidates[number][index], answer)
     return [
         {
             "id": row["id"],

@@ -25,7 +25,7 @@ class Score(Stage):
     """
 
     name = "score"
-    version = 3
+    version = 4
     row = "references"
     released = True
     wildcard = "system"

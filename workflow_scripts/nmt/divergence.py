@@ -1,0 +1,209 @@
+"""How differently a model continues one target given several sources, by forced decoding.
+
+Where two sentences mean the same, a model translates both alike: its distributions over the next
+token are near each other at every place of a translation, not only at the token that stands there.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from workflow_scripts.nmt.best_tokens import output_rows
+from workflow_scripts.nmt.linear import fill_up
+from workflow_scripts.nmt.model import Model, log_normaliser
+from workflow_scripts.nmt.prefixes import Prefixes
+from workflow_scripts.nmt.vocabulary import EOS
+
+# Tokens of a distribution that are told apart; the rest, some thousandths, count as one.
+_TOKENS = 64
+_LEAST = 1e-12
+
+
+class Group(NamedTuple):
+    """A target, and the sources that it is decoded from, all of piece ids without </s>."""
+
+    target: list[int]
+    first: list[int]
+    others: list[list[int]]
+
+
+class Compared(NamedTuple):
+    """What a target is given a source, and how far that is from what it is given the first one.
+
+    Attributes:
+        nll: nats per token of the target, </s> included, as `scoring.score` has it.
+        lost: nats of the whole target that it has less probability than given the first source;
+            below 0 if it has more.
+        divergence: the greatest sum p log(p / q) in nats (Kullback and Leibler, 1951) over the
+            places of the target: p is the distribution given the first source, q that given this.
+    """
+
+    nll: float
+    lost: float
+    divergence: float
+
+
+# What is told where the model can't read a side.
+UNREADABLE = Compared(math.inf, math.inf, math.inf)
+
+
+@torch.inference_mode()
+def compared(
+    model: Model, groups: Sequence[Group], *, batch_tokens: int = 4096
+) -> list[list[Compared]]:
+    """Return for each group what its target is given each of the other sources.
+
+    Args:
+        model: decodes targets given sources.
+        groups: all are held in memory.
+        batch_tokens: how many padded positions one batch may have, unless a single pair has more.
+
+    Returns:
+        A list for each group; all numbers are infinite where the model can't read a side.
+    """
+    answers = [[UNREADABLE] * len(group.others) for group in groups]
+    batch: list[_Part] = []
+    width = 0
+    for part in sorted(_parts(model, groups, batch_tokens), key=lambda part: part.width):
+        width = max(width, part.width)
+        if batch and sum(each.sequences for each in [*batch, part]) * width > batch_tokens:
+            _answer(model, batch, answers)
+            batch, width = [], part.width
+        batch.append(part)
+    if batch:
+        _answer(model, batch, answers)
+    return answers
+
+
+def compared_texts(
+    model: Model,
+    texts: Sequence[tuple[str, str, str]],
+    read: Callable[[str], list[int]],
+    write: Callable[[str], list[int]],
+    batch_tokens: int = 4096,
+) -> list[Compared]:
+    """Return what each target is given another source than its first one.
+
+    Args:
+        model: decodes targets given sources.
+        texts: the first source, the target and the other source of each; all are held in memory.
+        read: gives the piece ids of a source, without </s>.
+        write: gives those of a target.
+        batch_tokens: see `compared`.
+    """
+    places: dict[tuple[str, str], list[int]] = {}
+    for place, (first, target, _) in enumerate(texts):
+        places.setdefault((first, target), []).append(place)
+    groups = [
+        Group(write(target), read(first), [read(texts[place][2]) for place in listed])
+        for (first, target), listed in places.items()
+    ]
+    found = dict(
+        zip(
+            chain.from_iterable(places.values()),
+            chain.from_iterable(compared(model, groups, batch_tokens=batch_tokens)),
+            strict=True,
+        )
+    )
+    return [found[place] for place in range(len(texts))]
+
+
+class _Part(NamedTuple):
+    """As much of a group as fits into a batch: the number of the group, and places of others."""
+
+    number: int
+    group: Group
+    places: list[int]
+    width: int
+
+    @property
+    def sequences(self) -> int:
+        return 1 + len(self.places)
+
+    @property
+    def sources(self) -> list[list[int]]:
+        return [self.group.others[place] for place in self.places]
+
+
+def _parts(model: Model, groups: Sequence[Group], batch_tokens: int) -> Iterator[_Part]:
+    for number, group in enumerate(groups):
+        readable = 0 < len(group.target) <= model.max_target_pieces and model.can_read(group.first)
+        places = [place for place, other in enumerate(group.others) if model.can_read(other)]
+        if not (readable and places):
+            continue
+        longest = max(map(len, (group.target, group.first, *(group.others[at] for at in places))))
+        size = max(batch_tokens // (longest + 1) - 1, 1)
+        for start in range(0, len(places), size):
+            yield _Part(number, group, places[start : start + size], longest + 1)
+
+
+def _answer(model: Model, batch: Sequence[_Part], answers: list[list[Compared]]) -> None:
+    """Decode all targets of a batch, and put down what they are given the other sources."""
+    firsts = [part.group.first for part in batch]
+    sources = [*firsts, *(source for part in batch for source in part.sources)]
+    of_part = [*range(len(batch)), *(n for n, part in enumerate(batch) for _ in part.places)]
+    targets = [batch[number].group.target for number in of_part]
+    memory = model.remember(*model.encode(sources))
+    # No source is shared, so these are target after target.
+    hidden = model.decode_prefixes(Prefixes.of(targets, range(len(sources))), memory)
+    lengths = np.array([len(target) + 1 for target in targets])
+    starts = np.cumsum(lengths) - lengths
+    sequence = np.repeat(np.arange(len(targets)), lengths)
+    # The row of the same place of the target, given the first source.
+    first = np.arange(len(sequence)) - np.repeat(starts - starts[of_part], lengths)
+    tokens = [token for target in targets for token in (*target, EOS)]
+    rows = int(starts[len(batch)])
+    first_row = model.integers(first)
+    log_p, best_log_p = _looked_up(model, hidden, model.integers(tokens), first_row, rows)
+    divergences = _divergences(best_log_p[first_row], best_log_p)
+    sequence_of = model.integers(sequence)
+    zeros = torch.zeros(len(targets), dtype=torch.float64, device=hidden.device)
+    totals = zeros.index_add(0, sequence_of, log_p)
+    greatest = zeros.scatter_reduce(0, sequence_of, divergences, "amax")
+    lost = totals[model.integers(of_part)] - totals
+    numbers = torch.stack([-totals / model.integers(lengths), lost, greatest], dim=1).tolist()
+    rest = iter(numbers[len(batch) :])
+    for part in batch:
+        for place, numbers_of in zip(part.places, rest, strict=False):
+            answers[part.number][place] = Compared(*numbers_of)
+
+
+def _looked_up(
+    model: Model, hidden: Tensor, tokens: Tensor, first: Tensor, count: int
+) -> tuple[Tensor, Tensor]:
+    """Return log p of each row's token [R], and of the best tokens of its first row [R, K].
+
+    Args:
+        model: whose output layer gives the logits.
+        hidden: rows [R, D]; the first `count` of them are first rows.
+        tokens: what follows each row, [R].
+        first: the number of the row whose best tokens are looked up, [R].
+        count: how many first rows there are.
+    """
+    best = model.integers([]).view(0, min(_TOKENS, model.network.output.columns))
+    of_tokens, of_best, size = [], [], output_rows(hidden.device)
+    for start in range(0, len(hidden), size):
+        block = hidden[start : start + size]
+        logits = model.network.output.in_parts(fill_up(block))(slice(0, len(block)))
+        rows = slice(start, start + len(block))
+        if start < count:
+            own = logits[: count - start].topk(best.shape[1]).indices
+            best = torch.cat([best, own])
+        chosen = logits.gather(1, torch.cat([tokens[rows, None], best[first[rows]]], dim=1))
+        # The logits are lost where their sum is made.
+        chosen = (chosen - log_normaliser(logits, logits.amax(dim=1))[:, None]).double()
+        of_tokens.append(chosen[:, 0])
+        of_best.append(chosen[:, 1:])
+    return torch.cat(of_tokens), torch.cat(of_best)
+
+
+def _divergences(first: Tensor, others: Tensor) -> Tensor:
+    """Return how far each row of others [R, K] is from the same row of first; all are log p."""
+    p, q = first.exp(), others.exp()
+    rest_p, rest_q = ((1 - each.sum(dim=-1)).clamp_min(_LEAST) for each in (p, q))
+    return (p * (first - others)).sum(dim=-1) + rest_p * (rest_p / rest_q).log()
