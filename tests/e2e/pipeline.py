@@ -207,8 +207,7 @@ def sha256(path: Path) -> str:
     """Return the SHA-256 of a file; of a report without the CPU-seconds, which were measured."""
     content = path.read_bytes()
     if path.name == "report.html":
-        content, count = re.subn(rb'<td class="number cost">.*?</td>', b"", content)
-        assert count or b"Cost and gain" not in content
+        content = re.sub(rb'<td class="number cost">.*?</td>', b"", content)
     return hashlib.sha256(content).hexdigest()
 
 
