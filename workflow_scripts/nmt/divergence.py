@@ -64,7 +64,8 @@ def compared(
         batch_tokens: how many padded positions one batch may have, unless a single pair has more.
 
     Returns:
-        A list for each group; all numbers are infinite where the model can't read a side.
+        A list for each group. All numbers are infinite where the model can't read the other source
+        or write the target; where the first source alone can't be read, only the NLL is a number.
     """
     answers = [[UNREADABLE] * len(group.others) for group in groups]
     batch: list[_Part] = []
@@ -114,12 +115,16 @@ def compared_texts(
 
 
 class _Part(NamedTuple):
-    """As much of a group as fits into a batch: the number of the group, and places of others."""
+    """As much of a group as fits into a batch: the number of the group, and places of others.
+
+    Where its first source can't be read, another stands in for it, and nothing is compared.
+    """
 
     number: int
     group: Group
     places: list[int]
     width: int
+    compares: bool
 
     @property
     def sequences(self) -> int:
@@ -132,14 +137,15 @@ class _Part(NamedTuple):
 
 def _parts(model: Model, groups: Sequence[Group], batch_tokens: int) -> Iterator[_Part]:
     for number, group in enumerate(groups):
-        readable = 0 < len(group.target) <= model.max_target_pieces and model.can_read(group.first)
         places = [place for place, other in enumerate(group.others) if model.can_read(other)]
-        if not (readable and places):
+        if not (places and 0 < len(group.target) <= model.max_target_pieces):
             continue
+        if not (compares := model.can_read(group.first)):
+            group = group._replace(first=group.others[places[0]])
         longest = max(map(len, (group.target, group.first, *(group.others[at] for at in places))))
         size = max(batch_tokens // (longest + 1) - 1, 1)
         for start in range(0, len(places), size):
-            yield _Part(number, group, places[start : start + size], longest + 1)
+            yield _Part(number, group, places[start : start + size], longest + 1, compares)
 
 
 def _answer(model: Model, batch: Sequence[_Part], answers: list[list[Compared]]) -> None:
@@ -170,7 +176,10 @@ def _answer(model: Model, batch: Sequence[_Part], answers: list[list[Compared]])
     rest = iter(numbers[len(batch) :])
     for part in batch:
         for place, numbers_of in zip(part.places, rest, strict=False):
-            answers[part.number][place] = Compared(*numbers_of)
+            found = Compared(*numbers_of)
+            answers[part.number][place] = (
+                found if part.compares else UNREADABLE._replace(nll=found.nll)
+            )
 
 
 def _looked_up(

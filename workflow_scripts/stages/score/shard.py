@@ -1,5 +1,6 @@
 """Score the distinct candidates of every reference of a shard with the backward model."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -100,14 +101,18 @@ def source_of(row: PairRow, candidate: ScoredCandidate) -> str:
 
 def with_backward(candidate: ScoredCandidate, found: Compared) -> ScoredCandidate:
     """Return the candidate with what the backward model finds, as fp32 holds it."""
-    backward, lost, divergence = map(np.float32, found)
+    backward = np.float32(found.nll)
     total = np.float32(candidate["forward_nll"]) + backward
+    lost, divergence = (
+        float(np.float32(number)) if math.isfinite(number) else None
+        for number in (found.lost, found.divergence)
+    )
     return {
         **candidate,
         "backward_nll": float(backward),
         "sum": float(total),
-        "lost": float(lost),
-        "divergence": float(divergence),
+        "lost": lost,
+        "divergence": divergence,
     }
 
 
