@@ -26,9 +26,11 @@ from pyarrow import parquet
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
-from paraloom import read
+from paraloom import models, read
 from workflow_scripts.core.files.tsv import read_rows
 from workflow_scripts.core.text.normalisation import letters_and_digits
+from workflow_scripts.nmt.divergence import Compared, compared_texts
+from workflow_scripts.stages.clean.normalise import normalise
 from workflow_scripts.stages.select.near_equal import spelt
 
 FOLDER = Path(__file__).resolve().parents[1] / "labels"
@@ -277,7 +279,7 @@ FAULTS = (
 LANGUAGES = {"en": "english", "pt": "portuguese"}
 COLUMNS = (
     "id", "kind", "split", "source", "reference", "paraphrase", "forward_nll", "backward_nll",
-    "systems", "label", "fault", "label_again", "fault_again",
+    "lost", "divergence", "systems", "label", "fault", "label_again", "fault_again",
 )  # fmt: skip
 _TESTED = 0.2  # share of references that no judge of ours is fitted to
 LICENCES = {
@@ -359,8 +361,17 @@ def collect(output: Path) -> None:
                 }
             )
         for name, of_file in rows.items():
+            for row, found in zip(of_file, compared_rows(language, of_file), strict=True):
+                row |= {"lost": f"{found.lost:.4f}", "divergence": f"{found.divergence:.4f}"}
             _write(FOLDER / f"{name}.tsv", COLUMNS, sorted(of_file, key=itemgetter("id")))
     _write_scale(scale)
+
+
+def compared_rows(language: str, rows: Sequence[Mapping[str, str]]) -> list[Compared]:
+    """Return what the student that made the candidates finds in each row, as `score` does."""
+    student = models.load({"en": "student_en_pt", "pt": "student_pt_en"}[language], None, "int8")
+    texts = [(row["reference"], normalise(row["source"]), row["paraphrase"]) for row in rows]
+    return compared_texts(student.model, texts, student.source.encode, student.target.encode)
 
 
 def _write(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> None:

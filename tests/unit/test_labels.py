@@ -23,6 +23,17 @@ def test_the_card_describes_each_column_and_the_instruction_each_word():
     assert set(named) == words
 
 
+def test_what_the_backward_model_compares_is_that_of_the_student():
+    for language, name in labels.LANGUAGES.items():
+        rows = labels.table(name)[:60:6]
+        found = labels.compared_rows(language, rows)
+        for row, each in zip(rows, found, strict=True):
+            # 8-bit products depend a little on what else is in the batch.
+            assert [float(row[name]) for name in ("lost", "divergence")] == pytest.approx(
+                [each.lost, each.divergence], abs=0.3, rel=0.1
+            )
+
+
 def test_a_row_that_is_not_as_it_should_be_is_found(monkeypatch, tmp_path):
     for path in labels.FOLDER.iterdir():
         text = path.read_text(encoding="utf-8")
