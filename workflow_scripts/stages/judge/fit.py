@@ -40,6 +40,15 @@ FEATURES_BY_DEFAULT = (
     "invented_words",
     "dropped_words",
     "repeated_words",
+    "doubled_words",
+    "inner_capitals",
+    "lost_articles",
+    "respelt_words",
+    "untranslated_words",
+    "exchanged_words",
+    "changed_marks",
+    "divergence",
+    "source_lost",
 )
 GOOD_RATING = 80.0
 
