@@ -172,6 +172,21 @@ def test_what_needs_the_same_is_known_or_unknown_together():
     assert known_sets(["forward_nll"]) == [("forward_nll",)]
 
 
+def test_what_needs_a_part_of_what_is_known_is_known():
+    assert known_sets(["backward_nll", "divergence", "source_lost", "words"]) == [
+        ("backward_nll", "divergence", "source_lost", "words"),
+        ("backward_nll", "words"),
+        ("words",),
+    ]
+    assert known_sets(["forward_gain", "backward_gain", "forward_nll"]) == [
+        ("forward_gain", "backward_gain", "forward_nll"),
+        ("forward_gain", "forward_nll"),
+        ("backward_gain", "forward_nll"),
+        ("backward_gain",),
+        ("forward_nll",),
+    ]
+
+
 def test_ratings_that_are_all_the_same_have_no_correlation(tmp_path):
     labels = examples("labels", {"forward_nll": True})
     same = replace(examples("ratings", {"forward_nll": True}), score=np.full(10, 90.0))
@@ -332,6 +347,27 @@ def test_wrong_nlls_of_labels_are_told(tmp_path, wrong):
     path.write_text(f"{HEAD}1\ts\ta b\tb a\t{wrong}\t\tG\n", "utf-8")
     with pytest.raises(InputError, match=rf"labels\.tsv, line 2: '{wrong}' is "):
         read_labels(path)
+
+
+def test_labels_may_tell_what_the_backward_model_compares(tmp_path):
+    path = tmp_path / "labels.tsv"
+
+    def read(columns, *cells):
+        rows = [f"{n}\ts\ta\tb\t\t1\tG{each}\n" for n, each in enumerate(cells)]
+        path.write_text(HEAD.replace("\n", f"{columns}\n") + "".join(rows), "utf-8")
+        return read_labels(path).pairs
+
+    both = read("\tlost\tdivergence", "\t-1.5\t0.25", "\t\t ", "\t0\t")
+    np.testing.assert_array_equal(both.lost, [-1.5, np.nan, 0])
+    np.testing.assert_array_equal(both.divergence, [0.25, np.nan, np.nan])
+    without = read("", "")
+    assert without.lost is without.divergence is None
+    alone = read("\tdivergence", "\t0.5")
+    assert alone.lost is None and alone.divergence.tolist() == [0.5]
+    for wrong in ("much", "nan", "inf"):
+        told = rf"labels\.tsv, line 3: lost: '{wrong}' is no number.*; or leave it empty"
+        with pytest.raises(InputError, match=told):
+            read("\tlost", "\t1", f"\t{wrong}")
 
 
 def test_a_rated_reference_without_text_is_told(tmp_path):
