@@ -17,6 +17,7 @@ from workflow_scripts.nmt.best_tokens import output_rows
 from workflow_scripts.nmt.linear import fill_up
 from workflow_scripts.nmt.model import Model, log_normaliser
 from workflow_scripts.nmt.prefixes import Prefixes
+from workflow_scripts.nmt.scoring import require_positions
 from workflow_scripts.nmt.vocabulary import EOS
 
 # Tokens of a distribution that are told apart; the rest, some thousandths, count as one.
@@ -66,7 +67,11 @@ def compared(
     Returns:
         A list for each group. All numbers are infinite where the model can't read the other source
         or write the target; where the first source alone can't be read, only the NLL is a number.
+
+    Raises:
+        InputError: `batch_tokens` is below 1.
     """
+    require_positions(batch_tokens)
     answers = [[UNREADABLE] * len(group.others) for group in groups]
     batch: list[_Part] = []
     width = 0
@@ -149,7 +154,29 @@ def _parts(model: Model, groups: Sequence[Group], batch_tokens: int) -> Iterator
 
 
 def _answer(model: Model, batch: Sequence[_Part], answers: list[list[Compared]]) -> None:
-    """Decode all targets of a batch, and put down what they are given the other sources."""
+    """Put down the answers of a batch, or of its halves if the device is out of memory."""
+    try:
+        numbers = _numbers(model, batch)
+    except torch.OutOfMemoryError:
+        if sum(len(part.places) for part in batch) == 1:
+            raise
+    else:
+        for part in batch:
+            for place, found in zip(part.places, numbers, strict=False):
+                answers[part.number][place] = (
+                    found if part.compares else UNREADABLE._replace(nll=found.nll)
+                )
+        return
+    if len(batch) == 1:
+        [part] = batch
+        batch = [part._replace(places=[place]) for place in part.places]
+    half = len(batch) // 2
+    for smaller in (batch[:half], batch[half:]):
+        _answer(model, smaller, answers)
+
+
+def _numbers(model: Model, batch: Sequence[_Part]) -> Iterator[Compared]:
+    """Decode all targets of a batch, and return what they are given the other sources."""
     firsts = [part.group.first for part in batch]
     sources = [*firsts, *(source for part in batch for source in part.sources)]
     of_part = [*range(len(batch)), *(n for n, part in enumerate(batch) for _ in part.places)]
@@ -173,13 +200,7 @@ def _answer(model: Model, batch: Sequence[_Part], answers: list[list[Compared]])
     greatest = zeros.scatter_reduce(0, sequence_of, divergences, "amax")
     lost = totals[model.integers(of_part)] - totals
     numbers = torch.stack([-totals / model.integers(lengths), lost, greatest], dim=1).tolist()
-    rest = iter(numbers[len(batch) :])
-    for part in batch:
-        for place, numbers_of in zip(part.places, rest, strict=False):
-            found = Compared(*numbers_of)
-            answers[part.number][place] = (
-                found if part.compares else UNREADABLE._replace(nll=found.nll)
-            )
+    return (Compared(*each) for each in numbers[len(batch) :])
 
 
 def _looked_up(
@@ -215,4 +236,6 @@ def _divergences(first: Tensor, others: Tensor) -> Tensor:
     """Return how far each row of others [R, K] is from the same row of first; all are log p."""
     p, q = first.exp(), others.exp()
     rest_p, rest_q = ((1 - each.sum(dim=-1)).clamp_min(_LEAST) for each in (p, q))
-    return (p * (first - others)).sum(dim=-1) + rest_p * (rest_p / rest_q).log()
+    # Entries that fill up a vocabulary have no probability in either.
+    told = torch.where(p > 0, p * (first - others), 0.0).sum(dim=-1)
+    return told + rest_p * (rest_p / rest_q).log()

@@ -57,8 +57,7 @@ def forced(model: Model, pairs: Iterable[Pair], *, batch_tokens: int = 4096) -> 
     Raises:
         InputError: `batch_tokens` is below 1.
     """
-    if batch_tokens < 1:
-        raise InputError(f"{batch_tokens} positions per batch: must be above zero")
+    require_positions(batch_tokens)
     buffer: list[Pair] = []
     buffered = 0
     for pair in pairs:
@@ -68,6 +67,16 @@ def forced(model: Model, pairs: Iterable[Pair], *, batch_tokens: int = 4096) -> 
             yield from _score_buffer(model, buffer, batch_tokens)
             buffer, buffered = [], 0
     yield from _score_buffer(model, buffer, batch_tokens)
+
+
+def require_positions(batch_tokens: int) -> None:
+    """Refuse batches that hold nothing.
+
+    Raises:
+        InputError: `batch_tokens` is below 1.
+    """
+    if batch_tokens < 1:
+        raise InputError(f"{batch_tokens} positions per batch: must be above zero")
 
 
 def _score_buffer(model: Model, pairs: list[Pair], batch_tokens: int) -> list[Forced]:

@@ -119,6 +119,22 @@ def test_a_gain_is_what_the_paraphrase_is_better_than_the_reference(direction):
         assert math.isnan(one(f"{direction}_gain", "a", "b", **nlls))
 
 
+@pytest.mark.parametrize(
+    ("name", "column"), [("divergence", "divergence"), ("source_lost", "lost")]
+)
+def test_what_is_compared_is_told_as_a_logarithm_with_a_floor(name, column):
+    def told(value, **more):
+        columns = {"backward_nll": 1.0, "lost": 1.0, "divergence": 1.0, column: value} | more
+        return one(name, "a", "b", **columns)
+
+    assert told(2.0) == pytest.approx(math.log(2.05))
+    assert told(0.0) == told(-3.0) == pytest.approx(math.log(0.05))
+    assert math.isnan(told(math.inf)) and math.isnan(told(math.nan))
+    for lacking in ("backward_nll", "lost", "divergence"):
+        columns = dict.fromkeys({"backward_nll", "lost", "divergence"} - {lacking}, 1.0)
+        assert math.isnan(one(name, "a", "b", **columns))
+
+
 # --- models -----------------------------------------------------------------------------------
 
 

@@ -7,9 +7,13 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
+from tests.tables import pair
+from tests.unit.dual_filter.conftest import model_folder
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.stages.judge import fit as fit_command
 from workflow_scripts.stages.judge.features import Models
+from workflow_scripts.stages.judge.fit_run import On, Translators
 from workflow_scripts.stages.judge.fitting import (
     BANDS,
     LACKING_WEIGHT,
@@ -23,6 +27,8 @@ from workflow_scripts.stages.judge.fitting import (
 from workflow_scripts.stages.judge.judge import Coefficients, Judge, band_names
 from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.judge.rated_pairs import read_labels, read_ratings
+from workflow_scripts.stages.score.shard import score_rows
+from workflow_scripts.stages.subword.segmenter import Segmenter
 
 JUDGE = Judge(
     ("forward_nll", "overlap_1", "reference_vector"),
@@ -170,6 +176,21 @@ def test_what_needs_the_same_is_known_or_unknown_together():
         ("edit_distance",),
     ]
     assert known_sets(["forward_nll"]) == [("forward_nll",)]
+
+
+def test_what_needs_a_part_of_what_is_known_is_known():
+    assert known_sets(["backward_nll", "divergence", "source_lost", "words"]) == [
+        ("backward_nll", "divergence", "source_lost", "words"),
+        ("backward_nll", "words"),
+        ("words",),
+    ]
+    assert known_sets(["forward_gain", "backward_gain", "forward_nll"]) == [
+        ("forward_gain", "backward_gain", "forward_nll"),
+        ("forward_gain", "forward_nll"),
+        ("backward_gain", "forward_nll"),
+        ("backward_gain",),
+        ("forward_nll",),
+    ]
 
 
 def test_ratings_that_are_all_the_same_have_no_correlation(tmp_path):
@@ -332,6 +353,49 @@ def test_wrong_nlls_of_labels_are_told(tmp_path, wrong):
     path.write_text(f"{HEAD}1\ts\ta b\tb a\t{wrong}\t\tG\n", "utf-8")
     with pytest.raises(InputError, match=rf"labels\.tsv, line 2: '{wrong}' is "):
         read_labels(path)
+
+
+def test_labels_may_tell_what_the_backward_model_compares(tmp_path):
+    path = tmp_path / "labels.tsv"
+
+    def read(columns, *cells):
+        rows = [f"{n}\ts\ta\tb\t\t1\tG{each}\n" for n, each in enumerate(cells)]
+        path.write_text(HEAD.replace("\n", f"{columns}\n") + "".join(rows), "utf-8")
+        return read_labels(path).pairs
+
+    both = read("\tlost\tdivergence", "\t-1.5\t0.25", "\t\t ", "\t0\t")
+    np.testing.assert_array_equal(both.lost, [-1.5, np.nan, 0])
+    np.testing.assert_array_equal(both.divergence, [0.25, np.nan, np.nan])
+    without = read("", "")
+    assert without.lost is without.divergence is None
+    alone = read("\tdivergence", "\t0.5")
+    assert alone.lost is None and alone.divergence.tolist() == [0.5]
+    for wrong in ("much", "nan", "inf"):
+        told = rf"labels\.tsv, line 3: lost: '{wrong}' is no number.*; or leave it empty"
+        with pytest.raises(InputError, match=told):
+            read("\tlost", "\t1", f"\t{wrong}")
+
+
+def test_a_run_scores_labels_as_its_stage_score_does(tmp_path):
+    folder = model_folder(tmp_path / "backward", ("reference", "source"), seed=2)
+    texts = [("pes spí", "dog sleeps", "dog eats"), ("kočka jí", "cat eats", "cat sees dog")]
+    sources, references, paraphrases = map(list, zip(*texts, strict=True))
+    known = np.array([9.0, np.nan])
+    pairs = Pairs(references, paraphrases, sources, backward_nll=known)
+    scored = Translators(None, folder, On("cpu", "fp32", 64)).scored(pairs)
+    rows = [
+        pair(f"c:{number}", source, reference)
+        | {"candidates": [{"text": text, "source": None, "variant": "v", "forward_nll": 1.0}]}
+        for number, (source, reference, text) in enumerate(texts)
+    ]
+    model = load_model(folder, "cpu")
+    read, write = (Segmenter(folder / f"{side}.model") for side in ("reference", "source"))
+    of_run = [row["candidates"][0] for row in score_rows(rows, model, read, write, None, 500)]
+    assert scored.backward_nll.tolist() == [9.0, pytest.approx(of_run[1]["backward_nll"], abs=1e-4)]
+    for name in ("lost", "divergence"):
+        expected = [each[name] for each in of_run]
+        np.testing.assert_allclose(getattr(scored, name), expected, atol=1e-4)
+    assert np.isfinite(scored.reference_backward_nll).all()
 
 
 def test_a_rated_reference_without_text_is_told(tmp_path):

@@ -1,16 +1,20 @@
 """Probabilities of the candidates of a shard."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from tests import tables
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.core.files.rows import JudgedRow, ScoredRow
+from workflow_scripts.nmt.divergence import Group, compared
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.stages.judge import shard
-from workflow_scripts.stages.judge.bench import Bench, Decoder
+from workflow_scripts.stages.judge.bench import Bench, Decoder, with_comparison
 from workflow_scripts.stages.judge.features import Models
 from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.judge.shard import judge_shard, judge_stream, to_judge
@@ -36,10 +40,9 @@ class Ruler:
         return np.minimum(1.0, features["length_ratio"] / 2)
 
 
-def candidate(text, total, forward=0.5, source=None):
+def candidate(text, total, forward=0.5, **more):
     backward = None if total is None else total - forward
-    nlls = {"forward_nll": forward, "backward_nll": backward, "sum": total}
-    return {"text": text, **nlls, "count": 1, "variant": "", "source": source}
+    return tables.candidate(text, forward, backward, **more)
 
 
 def scored(number, *candidates):
@@ -52,9 +55,9 @@ def scored(number, *candidates):
 ROWS = [
     scored(
         1,
-        candidate("a b", 1.0),
-        candidate("A, B, C, D!", 1.0),
-        candidate("a b c", 4.0),
+        candidate("a b", 1.0, lost=2.0, divergence=0.5),
+        candidate("A, B, C, D!", 1.0, lost=0.0, divergence=0.0),
+        candidate("a b c", 4.0, lost=-1.0, divergence=0.25),
         candidate("e", None),
         candidate("e f g h", math.inf),
     ),
@@ -79,7 +82,8 @@ def test_only_what_can_be_chosen_is_judged():
 
 
 def test_the_judge_gets_what_score_knows():
-    judge = Ruler("forward_nll", "backward_nll", "forward_gain", "backward_gain")
+    compared = ("divergence", "source_lost")
+    judge = Ruler("forward_nll", "backward_nll", "forward_gain", "backward_gain", *compared)
     own = [
         {"id": f"c:{number}", "corpus": "c", "forward_nll": 2.0, "backward_nll": back, "sum": 0.0}
         for number, back in ((1, 3.0), (2, 1.0), (3, math.inf))
@@ -91,6 +95,41 @@ def test_the_judge_gets_what_score_knows():
     assert asked["forward_gain"].tolist() == [1.5, 1.5, 1.5]
     assert asked["backward_gain"][:2].tolist() == [2.5, -0.5]
     assert math.isnan(asked["backward_gain"][2])
+    least = 0.05
+    np.testing.assert_allclose(asked["divergence"], np.log([0.5 + least, 0.25 + least, np.nan]))
+    np.testing.assert_allclose(asked["source_lost"], np.log([2 + least, least, np.nan]))
+
+
+def test_of_merged_paraphrases_what_is_compared_is_unknown():
+    judge = Ruler("backward_nll", "divergence", "source_lost")
+    judged([scored(1, candidate("a b", 1.0), candidate("c", 2.0))], Bench(judge, Models()))
+    (asked,) = judge.asked
+    assert asked["backward_nll"].tolist() == [0.5, 1.5]
+    assert all(np.isnan(asked[name]).all() for name in ("divergence", "source_lost"))
+
+
+def test_what_a_backward_model_compares_stands_beside_an_nll_that_is_known(nmt_oracle, tmp_path):
+    model = load_model(nmt_oracle.copy_model(tmp_path), "cpu")
+
+    def coder(side, vocabulary):
+        segmenter = Segmenter(tmp_path / f"{side}.model")
+        return lambda text: vocabulary.ids(segmenter.pieces(text))
+
+    read, write = coder("source", model.source_vocab), coder("reference", model.target_vocab)
+    (own, text), (other, _), *_ = nmt_oracle.sentences
+    known = np.array([9.0, np.nan, np.nan, np.nan])
+    long = f"{own} " * 200
+    pairs = Pairs([own, own, long, own], [other, other, other, long], [text] * 4)
+    asked = with_comparison(pairs, model, read, write, 64)
+    beside = with_comparison(replace(pairs, backward_nll=known), model, read, write)
+    ids = [read(own), read(other)]
+    [[expected]] = compared(model, [Group(write(text), ids[0], ids[1:])])
+    nll, lost, divergence = expected
+    for found, first in ((asked, nll), (beside, 9.0)):
+        nlls = [first, nll, nll, np.nan]
+        np.testing.assert_allclose(found.backward_nll, nlls, atol=1e-4)
+        np.testing.assert_allclose(found.lost, [lost, lost, np.nan, np.nan], atol=1e-3)
+        np.testing.assert_allclose(found.divergence, [divergence] * 2 + [np.nan] * 2, atol=1e-3)
 
 
 def test_windows_do_not_matter(monkeypatch):

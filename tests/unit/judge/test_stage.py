@@ -67,6 +67,21 @@ def test_units_follow_from_the_features(config, features, instances, read):
     assert set(upstream[1:]) == {("judge", "mine-fitted"), *read}
 
 
+@pytest.mark.parametrize(
+    ("features", "directions"),
+    [
+        (["overlap_1"], []),
+        (["forward_nll"], ["forward"]),
+        (["divergence"], ["backward"]),
+        (["source_lost", "forward_gain"], ["forward", "backward"]),
+    ],
+)
+def test_labels_are_scored_by_the_models_that_the_features_need(config, features, directions):
+    config["judges"]["mine"]["features"] = features
+    upstream = run_layout(config).upstream(("judge", "mine-fitted"))
+    assert [unit for unit in upstream if unit[0] == "train"] == [("train", d) for d in directions]
+
+
 def test_the_judge_that_ships_is_no_unit(config):
     config["systems"]["mine"]["select"]["judge"] = "default"
     assert "mine-fitted" not in units(config) and "mine" in units(config)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sockeye.model import load_model as load_sockeye_model
 
+from tests.unit.nmt.by_hand import log_probabilities
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.no_data import Recorder, without_data
 from workflow_scripts.core.errors import InputError
@@ -58,12 +59,8 @@ def test_buffers_keep_the_order(tiny: Model, monkeypatch: pytest.MonkeyPatch):
 
 def test_is_the_mean_over_the_tokens_with_the_end(either: Model):
     source, target = [5, 6], [7, 8, 9]
-    prefixes = [target[:length] for length in range(4)]
-    memory = either.remember(*either.encode([source] * 4))
-    hidden = either.decode(prefixes, memory)
-    last = torch.tensor([1, 2, 3, 4]).cumsum(0) - 1
-    log_probabilities = either.network.output(hidden[last]).log_softmax(dim=1)
-    nlls = [-float(log_probabilities[n, t]) for n, t in enumerate([*target, 3])]
+    rows = log_probabilities(either, source, target)
+    nlls = [-float(rows[n, t]) for n, t in enumerate([*target, 3])]
     expected = sum(nlls) / 4
     assert next(score(either, [(source, target)])) == pytest.approx(expected, abs=1e-5)
     assert next(forced(either, [(source, target)])) == (

@@ -3,11 +3,14 @@
 import socket
 import sys
 
+import numpy as np
 import pytest
 
 import paraloom
 from paraloom import ArgumentError, InputError, Request
 from tests.packages import STUDENTS, require_packages
+from tests.tables import pair
+from workflow_scripts.stages.score.shard import score_rows
 from workflow_scripts.stages.select.near_doubles import content_key
 
 pytestmark = pytest.mark.slow
@@ -134,6 +137,30 @@ def test_each_is_scored_against_the_source_that_gave_it(exact):
     for each, backward_nll, forward_nll in zip(found, back, forward, strict=True):
         # The search has fewer pieces to choose from than forced decoding.
         assert -1e-4 < each.score - backward_nll < forward_nll + 1e-4
+
+
+def test_the_judge_gets_what_the_stage_score_gives_it_in_a_run(exact, monkeypatch):
+    asked, probabilities = [], exact._judge.probabilities
+    monkeypatch.setattr(
+        exact._judge, "probabilities", lambda pairs: asked.append(pairs) or probabilities(pairs)
+    )
+    texts = ["The patient received antibiotics for 10 days.", "The dog sleeps."]
+    list(exact(texts, n=3))
+    [pairs] = asked
+    rows = {text: pair(f"c:{n}", "", text) | {"candidates": []} for n, text in enumerate(texts)}
+    both = zip(pairs.references, pairs.paraphrases, pairs.sources, pairs.forward_nll, strict=True)
+    for reference, text, source, nll in both:
+        candidate = {"variant": "v", "text": text, "source": source, "forward_nll": nll}
+        rows[reference]["candidates"].append(candidate)
+    there = exact._there
+    scored = score_rows([*rows.values()], there.model, there.source, there.target, None, 500)
+    found = {(row["reference"], each["text"]): each for row in scored for each in row["candidates"]}
+    assert len(found) == len(pairs) > 3
+    for name in ("backward_nll", "lost", "divergence"):
+        expected = [
+            found[each][name] for each in zip(pairs.references, pairs.paraphrases, strict=True)
+        ]
+        np.testing.assert_allclose(getattr(pairs, name), expected, atol=1e-3)
 
 
 def test_sources_can_be_drawn_by_the_seed():

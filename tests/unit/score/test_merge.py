@@ -54,6 +54,7 @@ def test_ranks_take_turns_and_equal_paraphrases_count_once_with_the_tags_of_all(
     assert one["candidates"][1]["variant"] == "fr:giga"
     assert [each["count"] for each in one["candidates"]] == [2, 1, 1, 1, 1]
     assert tally.extra == {"paraphrases": 6, "distinct": 5}
+    assert {(each["lost"], each["divergence"]) for each in one["candidates"]} == {(None, None)}
 
 
 def test_an_equal_paraphrase_keeps_the_figures_of_its_best_rank():

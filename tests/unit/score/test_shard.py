@@ -10,6 +10,7 @@ from tests.tables import candidate, pair, write_table
 from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import CandidatesRow, ScoredRow
+from workflow_scripts.nmt.divergence import Compared, Group, compared
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.stages.score import shard
@@ -34,9 +35,9 @@ def test_distinct_keeps_the_lowest_nll_all_variants_and_counts():
     given = [("x", 2.0, "b"), ("y", 1.0), ("x", 1.5, "c"), ("x", 1.5, "a"), ("x", 0.5, "b/1", "w")]
     merged = distinct(sampled(*each) for each in given)
     assert [tuple(found.values()) for found in merged] == [
-        ("x", 1.5, None, None, 3, "b c a", None),
-        ("y", 1.0, None, None, 1, "v", None),
-        ("x", 0.5, None, None, 1, "b/1", "w"),
+        ("x", 1.5, None, None, 3, "b c a", None, None, None),
+        ("y", 1.0, None, None, 1, "v", None, None, None),
+        ("x", 0.5, None, None, 1, "b/1", "w", None, None),
     ]
 
 
@@ -60,28 +61,31 @@ def test_a_text_keeps_the_source_that_gives_the_lowest_sum_and_all_variants():
 def test_a_candidate_is_scored_against_the_sources_that_gave_it_alone(monkeypatch):
     asked = []
 
-    def score(model, pairs, batch_tokens):
-        for text, source in pairs:
-            asked.append((text, source))
-            yield {"s": 3.0, "w": 1.0, "u": 2.0}[source]
+    def compared_texts(model, texts, read, write, batch_tokens):
+        asked.extend(texts)
+        nlls = {"s": 3.0, "w": 1.0, "u": 2.0}
+        return [Compared(nlls[source], -1.0, nlls[source] / 8) for _, source, _ in texts]
 
-    monkeypatch.setattr(shard, "score", score)
+    monkeypatch.setattr(shard, "compared_texts", compared_texts)
     as_it_is = SimpleNamespace(pieces=str, ids=str)
     model = SimpleNamespace(source_ids=str, target_vocab=as_it_is)
     given = [("x", 0.5, "b"), ("x", 1.0, "b/1", "w"), ("y", 0.5, "b"), ("z", 0.5, "b/2", "u")]
     row = pair("c:1") | {"candidates": [sampled(*each) for each in given]}
     (scored,) = score_rows([row], model, as_it_is, as_it_is, None, 100)
-    assert asked == [("x", "s"), ("x", "w"), ("y", "s"), ("z", "u")]
-    assert [(each["text"], each["sum"], each["source"]) for each in scored["candidates"]] == [
-        ("x", 2.0, "w"),
-        ("z", 2.5, "u"),
-        ("y", 3.5, None),
+    assert asked == [("r", "s", "x"), ("r", "w", "x"), ("r", "s", "y"), ("r", "u", "z")]
+    names = ("text", "sum", "source", "lost", "divergence")
+    assert [tuple(each[name] for name in names) for each in scored["candidates"]] == [
+        ("x", 2.0, "w", -1.0, 0.125),
+        ("z", 2.5, "u", -1.0, 0.25),
+        ("y", 3.5, None, -1.0, 0.375),
     ]
 
 
 def test_sums_are_rounded_as_they_are_stored_and_never_below_the_forward_nll():
-    scored = with_backward({"forward_nll": float(np.float32(0.1))}, 1e-12)
+    found = Compared(1e-12, 0.1, 1 / 3)
+    scored = with_backward({"forward_nll": float(np.float32(0.1))}, found)
     assert scored["sum"] == scored["forward_nll"] == float(np.float32(scored["sum"]))
+    assert (scored["lost"], scored["divergence"]) == tuple(map(float, np.float32(found[1:])))
 
 
 def test_ranked_puts_missing_sums_last_and_breaks_ties_by_text():
@@ -112,8 +116,8 @@ def test_pruned_or_not_the_selection_is_the_same(monkeypatch, drawn, max_sum, ma
     model = SimpleNamespace(source_ids=vocabulary.ids, target_vocab=vocabulary)
     monkeypatch.setattr(
         shard,
-        "score",
-        lambda model, pairs, batch_tokens: (backward[" ".join(source)] for source, _ in pairs),
+        "compared_texts",
+        lambda model, texts, *_: [Compared(backward[text], 0.0, 0.0) for *_, text in texts],
     )
     row = {
         "id": "c:1",
@@ -146,16 +150,17 @@ def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model
     rows = [
         (
             "A man rides a bike.",
+            "Muž na kole jede.",
             [("Muž jede na kole.", 1.0), ("Muž na kole.", 3.0), ("Muž jede na kole.", 0.5)],
         ),
-        ("Two dogs run.", []),
-        ("A dog sleeps.", [("pes " * 200, 0.5), ("Pes spí.", 2.0)]),
+        ("Two dogs run.", "Dva psi běží.", []),
+        ("A dog sleeps.", "spí " * 200, [("pes " * 200, 0.5), ("Pes spí.", 2.0)]),
     ]
     candidates = tmp_path / "candidates.parquet"
     none = {"sets": [], "dropped": 0, "blocked": 0, "unmet": 0}
     generated = [
-        pair(f"c:{number}", source) | none | {"candidates": [sampled(*each) for each in found]}
-        for number, (source, found) in enumerate(rows)
+        pair(f"c:{number}", *texts) | none | {"candidates": [sampled(*each) for each in found]}
+        for number, (*texts, found) in enumerate(rows)
     ]
     write_table(candidates, CandidatesRow, generated)
 
@@ -175,10 +180,14 @@ def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model
     ]
     first, pruned = scored[0]["candidates"]
     assert first["forward_nll"] == 0.5
-    assert pruned["backward_nll"] is None and pruned["sum"] is None
+    names = ("backward_nll", "sum", "lost", "divergence")
+    assert [pruned[name] for name in names] == [None] * 4
     assert scored[1]["candidates"] == []
     assert [c["text"] for c in scored[2]["candidates"]] == ["Pes spí.", "pes " * 200]
     assert scored[2]["candidates"][1]["sum"] == np.inf
+    # Its reference can't be read.
+    both = [(c["lost"], c["divergence"]) for c in scored[2]["candidates"]]
+    assert both == [(None, None)] * 2
 
     model = load_model(backward_model, "cpu", "fp32")
     references = Segmenter(backward_model / "reference.model")
@@ -192,6 +201,14 @@ def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model
         assert row["candidates"][0]["backward_nll"] == pytest.approx(expected, abs=1e-5)
         total = row["candidates"][0]["forward_nll"] + expected
         assert row["candidates"][0]["sum"] == pytest.approx(total, abs=1e-5)
+    ids = [
+        model.source_vocab.ids(references.pieces(text))
+        for text in (scored[0]["reference"], first["text"])
+    ]
+    target = model.target_vocab.ids(sources.pieces(scored[0]["source"]))
+    [[expected]] = compared(model, [Group(target, ids[0], ids[1:])])
+    assert (first["lost"], first["divergence"]) == pytest.approx(expected[1:], abs=1e-4)
+    assert first["divergence"] > 0.01
     record = read_record(output)
     assert record["extra"] == {"candidates": 5, "distinct": 4, "pruned": 1, "unreadable": 1}
 

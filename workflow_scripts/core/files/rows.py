@@ -116,7 +116,7 @@ class ScoredCandidate(TypedDict):
 
     `variant` names all variants that gave it, with blanks between. `source`: the written source
     that its NLLs are of; None: that of the row. `lost` and `divergence` compare it with the
-    reference (`nmt.divergence`); None where there is no backward NLL.
+    reference (`nmt.divergence`); None if it was pruned or merged, or either can't be read.
     """
 
     text: str

@@ -1,0 +1,15 @@
+"""Forced decoding without batches and without shared prefixes."""
+
+import torch
+from torch import Tensor
+
+from workflow_scripts.nmt.model import Model
+
+
+@torch.inference_mode()
+def log_probabilities(model: Model, source: list[int], target: list[int]) -> Tensor:
+    """Return log p of all tokens at every place of a target and behind it [len + 1, V]."""
+    prefixes = [target[:length] for length in range(len(target) + 1)]
+    memory = model.remember(*model.encode([source] * len(prefixes)))
+    last = torch.tensor([len(prefix) + 1 for prefix in prefixes]).cumsum(0) - 1
+    return model.network.output(model.decode(prefixes, memory)[last]).log_softmax(dim=1)
