@@ -6,11 +6,14 @@
 It judges without an encoder, with MiniLM, and with MiniLM in int8. Sentences are of random English
 words; each reference has some paraphrases, in each of which a quarter of the words are others. Of
 labelled pairs it also prints the areas under the ROC curve, and how many references have other
-paraphrases above a bound of .5 than with fp32.
+paraphrases above a bound of .5 than with fp32; then, by system and kind of text, the mean
+probability with the interval that a report shows, and the share of good ones. Of kinds whose part
+`train` the judge was fitted to, only the part `test` counts there.
 """
 
 import argparse
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -19,8 +22,10 @@ import torch
 from sklearn.metrics import roc_auc_score
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.tsv import read_rows
 from workflow_scripts.core.text.closed_classes import FUNCTION_WORDS
 from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
+from workflow_scripts.stages.evaluate.gain import expected_share
 from workflow_scripts.stages.judge.features import Models, compute
 from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
 from workflow_scripts.stages.judge.judge import Judge
@@ -33,6 +38,8 @@ NOUNS = (
 )
 
 BOUND = 0.5
+_FITTED_TO = ("pud", "tatoeba")
+_FEWEST = 20  # pairs of a system and kind
 
 
 def make_pairs(references: int, paraphrases: int, words: int) -> Pairs:
@@ -77,6 +84,32 @@ def compare(files: Sequence[Path], judge: Judge, kinds: Mapping[str, Models]) ->
         )
 
 
+def reliability(files: Sequence[Path], judge: Judge, models: Models, least: float) -> None:
+    """Print for each system and kind what is promised and what is good, of `least` and more."""
+    labelled = read_labels(*files)
+    judged = probabilities(labelled.pairs, judge, models)
+    rows = [row for path in files for _, row in read_rows(path, ()) if row["label"] != "copy"]
+    cells: dict[tuple[str, str], list[int]] = {}
+    for place, row in enumerate(rows):
+        unseen = row["kind"] not in _FITTED_TO or row["split"] == "test"
+        if unseen and judged[place] >= least:
+            for system in {name.removesuffix("_written") for name in row["systems"].split()}:
+                cells.setdefault((system, row["kind"]), []).append(place)
+    holds: Counter[bool] = Counter()
+    for (system, kind), places in sorted(cells.items()):
+        if len(places) < _FEWEST:
+            continue
+        _, groups = np.unique([rows[place]["id"] for place in places], return_inverse=True)
+        sums = np.stack([np.bincount(groups, judged[places]), np.bincount(groups)], axis=1)
+        told, good = expected_share(sums, 1000, 1), 100 * labelled.good[places].mean()
+        holds[told["low"] <= good <= told["high"]] += 1
+        print(
+            f"{system}, {kind}: {len(places)} of {least} and more, {told['share']:.1f} "
+            f"({told['low']:.1f} to {told['high']:.1f}) expected, {good:.1f} good"
+        )
+    print(f"{holds[True]} of {holds.total()} intervals hold the share of good ones")
+
+
 def main() -> None:
     """Print the speeds."""
     parser = argparse.ArgumentParser(description=main.__doc__)
@@ -106,6 +139,8 @@ def main() -> None:
         print(f"{name}: {judged:,.0f} pairs per CPU-second")
     if arguments.labels:
         compare(arguments.labels, judge, {name: kinds[name] for name in kinds if "MiniLM" in name})
+        for least in (0.0, 0.3):
+            reliability(arguments.labels, judge, kinds["with MiniLM"], least)
 
 
 if __name__ == "__main__":

@@ -109,8 +109,9 @@ def test_the_gain_counts_near_doubles_once_and_has_the_mean_probability(segmente
     counts = {name: gain[name] for name in ("paraphrases", "different", "changed")}
     assert counts == {"paraphrases": 3, "different": 2, "changed": 2}
     assert gain["expected_good"]["share"] == pytest.approx(100 * 2.15 / 3, abs=1e-5)
-    # A bootstrap sample has the one reference, the other, or both.
-    assert gain["expected_good"]["low"] == 62.5 and gain["expected_good"]["high"] == 90
+    # A bootstrap sample has the one reference, the other, or both; and the judge may be off.
+    low, high = (gain["expected_good"][end] for end in ("low", "high"))
+    assert 40 < low < 62.5 and 90 < high < 96
     pairs = [(each["reference"], one["text"]) for each in rows for one in each["paraphrases"]]
     assert gain["one_minus_bleu"] == pytest.approx(diversity(pairs)["one_minus_bleu"])
     assert groups["seen"]["gain"]["expected_good"]["share"] == 62.5

@@ -5,12 +5,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from workflow_scripts.core.files.rows import Paraphrase
+from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.statistics.bootstrap import interval, resampled
 from workflow_scripts.core.statistics.rounding import DECIMALS
 from workflow_scripts.stages.evaluate.diversity import ORDERS, one_minus_bleu
 from workflow_scripts.stages.select.near_doubles import same_content, word_changes
+
+# How far a judge's log-odds are off on another kind of text or another system's paraphrases: a
+# standard deviation, chosen so that intervals hold the labelled share (reports/judge.md).
+_OTHER_TEXT = 0.35
+_NEVER = 1e-6
 
 
 class Gain:
@@ -67,12 +74,7 @@ class Gain:
         expected = None
         if self._blocks:
             blocks = np.stack([self._blocks[block] for block in sorted(self._blocks)])
-            drawn = np.concatenate(list(resampled(blocks, samples, seed)))
-            total, judged = blocks.sum(axis=0)
-            expected = {
-                "share": round(100 * float(total / judged), DECIMALS),
-                **interval(100 * drawn[:, 0] / drawn[:, 1]),
-            }
+            expected = expected_share(blocks, samples, seed)
         bleu = one_minus_bleu(self._bleu) if self._paraphrases else None
         return {
             "paraphrases": self._paraphrases,
@@ -81,3 +83,23 @@ class Gain:
             "one_minus_bleu": None if bleu is None else round(float(bleu), DECIMALS),
             "expected_good": expected,
         }
+
+
+def expected_share(blocks: NDArray[np.float64], samples: int, seed: int) -> dict[str, float]:
+    """Return the expected share of good paraphrases (x 100), with a 95 % interval.
+
+    The interval is that of other references, and of a judge that is off on this kind of text.
+
+    Args:
+        blocks: shape (blocks, 2): the sum of the probabilities of each block, and their number.
+        samples: bootstrap samples to draw.
+        seed: of the draws.
+    """
+    drawn = np.concatenate(list(resampled(blocks, samples, seed)))
+    shares = np.clip(drawn[:, 0] / drawn[:, 1], _NEVER, 1 - _NEVER)
+    off = generator(seed, "judge").normal(0, _OTHER_TEXT, len(shares))
+    total, judged = blocks.sum(axis=0)
+    return {
+        "share": round(100 * float(total / judged), DECIMALS),
+        **interval(100 * expit(logit(shares) + off)),
+    }
