@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import labels
 from workflow_scripts.encoding.sentence_vectors import encoder_folder
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT
 from workflow_scripts.stages.judge.fit import GOOD_RATING
@@ -29,6 +30,6 @@ def fitted_to(data_dir: Path) -> tuple[Examples, Examples]:
     """Return the labels and the ratings that the judge that ships was fitted to."""
     ratings = data_dir / "parabank_ratings"
     return (
-        read_labels(data_dir / "labelled_pt_en" / "labels.tsv"),
+        read_labels(labels.FOLDER / "english.tsv", splits=["train"]),
         read_ratings(ratings / "candidates.tsv", ratings / "ref.tsv", GOOD_RATING),
     )

@@ -7,14 +7,18 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from tests import labels
 from tests.packages import student
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.manifest import sha256
 from workflow_scripts.encoding.sentence_vectors import load_encoder
-from workflow_scripts.stages.judge import opened, score
+from workflow_scripts.plan.catalogues.pair_features import COMPARED, NEEDS
+from workflow_scripts.stages.judge import fitting, opened, score
 from workflow_scripts.stages.judge.features import Models
 from workflow_scripts.stages.judge.fit import FEATURES_BY_DEFAULT, fit_judge
 from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
 from workflow_scripts.stages.judge.judge import Coefficients, Judge
+from workflow_scripts.stages.judge.rated_pairs import read_labels
 
 REFERENCES = ["The dog saw a cat.", "I have no idea where it is.", "She left the house."]
 PARAPHRASES = ["A dog saw the cat.", "I don't know where it is.", "She leaved house the house."]
@@ -159,8 +163,6 @@ def test_the_command_ends_with_its_message(options, tmp_path):
 def test_the_default_is_numbers_with_their_provenance():
     judge = Judge.load("default")
     assert judge.language == "en"
-    assert {file["file"] for file in judge.about["fitted_to"]} == {"labels.tsv", "candidates.tsv"}
-    assert all(len(file["sha256"]) == 64 for file in judge.about["fitted_to"])
     for coefficients in judge.sets:
         for name in ("forward_nll", "forward_root", "invented_words", "changed_pronouns"):
             assert coefficients.weights.get(name, 0) <= 0
@@ -179,10 +181,17 @@ def test_default_judges_any_language_and_says_where_it_has_no_labels(
 
 
 def test_no_judge_that_ships_was_fitted_to_games_or_the_test_part():
-    for name, languages in (("portuguese", 2), ("other", 1)):
+    english = {"english.tsv": ["train"]}
+    for name, expected in (
+        ("default", {**english, "candidates.tsv": None}),
+        ("portuguese", {**english, "portuguese.tsv": ["train"]}),
+        ("other", english),
+    ):
         files = Judge.load(name).about["fitted_to"]
-        assert len(files) == languages and all(file["splits"] == ["train"] for file in files)
-        assert {file["file"] for file in files} <= {"english.tsv", "portuguese.tsv"}
+        assert {file["file"]: file.get("splits") for file in files} == expected
+        for file in files:
+            if "splits" in file:  # the labels are those of this tree
+                assert file["sha256"] == sha256(labels.FOLDER / file["file"])
 
 
 def test_an_encoder_that_is_not_the_judges_is_refused(tmp_path, monkeypatch):
@@ -233,22 +242,19 @@ def default_scores(examples, tmp_path, capsys, nll):
 
 
 @pytest.mark.rest
-def test_the_default_tells_good_from_bad_as_when_it_was_fitted(minilm, fitted_to, tmp_path, capsys):
-    """It was fitted to these labels: this shows that its features still are what they were.
-
-    How good it is for other references, the next test shows.
-    """
-    examples, _ = fitted_to
+def test_the_default_tells_good_from_bad_where_it_was_not_fitted(minilm, tmp_path, capsys):
+    examples = read_labels(labels.FOLDER / "english-games.tsv")
     clear = examples.good | examples.bad
-    for nll, least in ((True, 0.88), (False, 0.78)):
+    for nll, least in ((True, 0.82), (False, 0.77)):
         values = np.array(default_scores(examples, tmp_path, capsys, nll))
         assert roc_auc_score(examples.good[clear], values[clear]) > least
 
 
 @pytest.mark.rest
 @pytest.mark.slow
-def test_the_default_comes_of_its_files_again(minilm, fitted_to):
+def test_the_default_comes_of_its_files_again(minilm, fitted_to, monkeypatch):
     """Figures are cross-validated: no reference is in both parts."""
+    monkeypatch.setattr(fitting, "_BOOTSTRAPS", 2)  # of intervals, which are not compared
     shipped = Judge.load("default")
     models = Models(load_encoder(minilm), Grammar.load("english"))
     again = fit_judge(fitted_to, FEATURES_BY_DEFAULT, models, {})
@@ -262,8 +268,8 @@ def test_the_default_comes_of_its_files_again(minilm, fitted_to):
         for file, measure in (("labels", "auc"), ("ratings", "spearman")):
             value = figures[tuple(expected["features"])][file][measure]["value"]
             assert value == pytest.approx(expected[file][measure]["value"], abs=0.005)
-    rated = tuple(name for name in FEATURES_BY_DEFAULT if name != "backward_nll")
-    assert figures[rated]["ratings"]["spearman"]["value"] > 0.62
+    rated = tuple(name for name in FEATURES_BY_DEFAULT if not {*NEEDS[name]} & {*COMPARED})
+    assert figures[rated]["ratings"]["spearman"]["value"] > 0.6
 
 
 @pytest.mark.slow
