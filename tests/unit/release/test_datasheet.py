@@ -98,6 +98,17 @@ def test_sources_that_a_model_wrote_for_the_system_are_told(run, tmp_path, human
     assert f"up to 2 sources are written by back_model, {place} that of its pair" in text
 
 
+def test_a_merge_tells_which_runs_have_sources_that_a_model_wrote(run, tmp_path):
+    one = {"run": "a", "system": "s", "source": "cs", "unit": "select/s/v1", "licence": None}
+    sources = {"human": True, "written": 2, "mark": "written by back"}
+    runs = [{**one, "name": "a"}, {**one, "name": "b", "sources": sources}]
+    plain = write_datasheet(run, tmp_path / "README.md", runs=runs[:1])
+    assert "machine-written-sources" not in yaml.safe_load(plain.split("---\n")[1])["tags"]
+    text = write_datasheet(run, tmp_path / "README.md", runs=runs)
+    assert "machine-written-sources" in yaml.safe_load(text.split("---\n")[1])["tags"]
+    assert "| b | a | s | cs; up to 2 sources written by back, beside that of the pair |" in text
+
+
 def test_stages_with_reasons(text):
     rows = {row[0]: row[1:] for row in table(text, "How it was made")}
     assert rows["corpus / news"] == [

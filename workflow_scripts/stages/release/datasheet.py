@@ -47,7 +47,8 @@ def size_category(rows: int) -> str:
 def front_matter(config: dict[str, Any], rows: int) -> dict[str, Any]:
     """Return the card's metadata."""
     data_files = [{"split": "train", "path": "paraphrases.parquet"}]
-    written = "written_sources" in config or "sources" in config
+    told = (config, *config.get("runs", ()))
+    written = any({"written_sources", "written", "sources"} & each.keys() for each in told)
     return {
         "pretty_name": " ".join(config["title"].split()),
         **licence_fields(config["licence"]),

@@ -94,7 +94,7 @@ def _candidate(group: list[Listed]) -> ScoredCandidate:
         "sum": first["sum"],
         "count": len(group),
         "variant": joined(paraphrase.tag for paraphrase in group),
-        "source": None,
+        "source": None,  # a selected paraphrase does not tell it, and it is not scored again
     }
 
 
