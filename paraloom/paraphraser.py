@@ -72,8 +72,9 @@ class Paraphraser:
             (config.yaml, recipes/models), or a folder. None: the one that `make setup` brings, for
             `en` and `pt`.
         back: the model that translates back.
-        judge: `default`: the judge that ships, for English, and none for other languages; a folder
-            with a `judge.json`; None: no judge, the best score comes first.
+        judge: `default`: the judge of the language that ships, which is an order alone for others
+            than English and Portuguese; a folder with a `judge.json`; None: no judge, the best
+            score comes first.
         search: how to search.
         precision: of the models: `int8`, which is for CPUs with oneDNN, `bf16` or `fp32`.
         device: `cpu`, `cuda` or `auto`; None: the CPU for int8, else `auto`.
@@ -111,7 +112,7 @@ class Paraphraser:
         self._back = models.load(back, device, precision)
         _require_directions(language, self._there, self._back)
         self.licences = {model.name: model.licence for model in (self._there, self._back)}
-        self._judge = ready_judge(judge, language, device=device)
+        self._judge = ready_judge(judge, language, device)
         self._writer = self._rewriter(self._there, None, search.source_beam)
         self._finder = self._rewriter(self._back, language, search.beam)
         self._lock = Lock()

@@ -70,7 +70,7 @@ class Rewriter:
         arguments.precision, arguments.device = precision, device_for(device, precision)
         self._engine = open_rewriter(arguments)
         self.language = self._engine.language
-        self._judge = ready_judge(judge, self.language or "", device=device)
+        self._judge = ready_judge(judge, self.language, device)
         self._lock = Lock()
 
     # A text is an iterable of texts, too: the first signature counts.

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom import models
-from paraloom.judging import column, ready_judge
+from paraloom.judging import ReadyJudge, column
 from paraloom.requests import ArgumentError, refuse_table
 from workflow_scripts.nmt import scoring
 from workflow_scripts.plan.catalogues.judges import DEFAULT
@@ -67,7 +67,7 @@ def judge(
         forward_nll: of each paraphrase given a source, as `score` gives it; NaN or infinite where
             it is unknown. With both NLLs the judge is better.
         backward_nll: of the source given each paraphrase.
-        judge: `default`: the one that ships, for English; or a folder with a `judge.json`.
+        judge: `default`: the one of the language that ships; or a folder with a `judge.json`.
         language: of the texts (ISO 639).
         encoder: folder of the judge's encoder; None: the one that `make setup` brings.
         device: `cpu`, `cuda` or `auto`.
@@ -80,9 +80,7 @@ def judge(
         InputError: there is no such judge, or it knows another language.
     """
     _require_pairs(references=references, paraphrases=paraphrases)
-    ready = ready_judge(judge, language, None if encoder is None else Path(encoder), device)
-    if ready is None:
-        raise ArgumentError(f"no judge for the language '{language}' ships; name one of your own")
+    ready = ReadyJudge(judge, language, None if encoder is None else Path(encoder), device)
     left, right = list(map(clean, references)), list(map(clean, paraphrases))
     for name, texts in (("references", left), ("paraphrases", right)):
         for place, text in enumerate(texts):

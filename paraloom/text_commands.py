@@ -143,19 +143,15 @@ def judge() -> None:
     )
     parser = _parser(judge, None, f"Besides: {subcommands}.")
     parser.add_argument(
-        "--judge", default="default", metavar="FOLDER", help="judge.json (the one that ships)"
+        "--judge", default="default", metavar="FOLDER", help="judge.json (the one of the language)"
     )
     parser.add_argument("--language", default="en", help="of the texts (en)")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     arguments = _parsed(parser)
-    from paraloom.judging import ready_judge  # slow: torch
+    from paraloom.judging import ReadyJudge  # slow: torch
     from workflow_scripts.stages.judge.known_pairs import Pairs
 
-    ready = ready_judge(arguments.judge, arguments.language, None, arguments.device)
-    if ready is None:
-        raise InputError(
-            f"no judge for the language '{arguments.language}' ships; name one (--judge FOLDER)"
-        )
+    ready = ReadyJudge(arguments.judge, arguments.language, None, arguments.device)
 
     def probabilities(texts: list[list[str]]) -> Iterator[float]:
         pairs = Pairs([left for left, _ in texts], [right for _, right in texts])

@@ -11,7 +11,7 @@ from typing import Any
 from workflow_scripts.core.environment import require_utf8
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files import space
-from workflow_scripts.core.files.json_text import parse_json
+from workflow_scripts.core.files.json_text import given, parse_json
 from workflow_scripts.core.statistics.numbers import finite
 
 # The folder, below the results, of arguments that are too long for a command line.
@@ -120,7 +120,8 @@ def _reader_gone() -> bool:
 def json_argument(text: str) -> Any:
     """Return the value of a JSON argument, or that in the file of `@FILE`.
 
-    One argument of a command holds 128 KiB at most, and a corpus may have thousands of files.
+    One argument of a command holds 128 KiB at most, and a corpus may have thousands of files. A key
+    that is asked of an object and missing is an `InputError`.
 
     Raises:
         InputError: the file can't be read. Or the rules wrote it, under the hash of its content,
@@ -129,7 +130,7 @@ def json_argument(text: str) -> Any:
     """
     if text[:1] != "@":
         try:
-            return parse_json(text)
+            return given(parse_json(text), f"{text:.60}")
         except ValueError as error:
             raise argparse.ArgumentTypeError(f"invalid JSON: {error}") from error
     path = Path(text[1:])
@@ -137,7 +138,7 @@ def json_argument(text: str) -> Any:
         content = path.read_bytes()
         if path.parent.name == ARGUMENTS and hashlib.sha256(content).hexdigest() != path.stem:
             raise InputError(f"{path} is damaged; delete it and run again")
-        return parse_json(content)
+        return given(parse_json(content), str(path))
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise InputError(f"{text}: the file can't be read as JSON: {why}") from error

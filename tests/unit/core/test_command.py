@@ -1,6 +1,7 @@
 """The command line of a job follows from the signature of its function."""
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,24 @@ def test_values_in_json_that_are_none(words, message, tmp_path, monkeypatch):
     Path("numbers.json").write_text("[1]", encoding="utf-8")
     with pytest.raises(InputError, match=message):
         main([*NEEDED, *words])
+
+
+def test_a_key_that_is_not_there_is_told_with_its_file_where_it_is_asked_for(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text('{"runs": [{"name": "a"}, {"a b": {}}]}', encoding="utf-8")
+    main([*NEEDED[2:], "--config", f"@{path}"])
+    config = TOLD["config"]
+    assert "seed" not in config and config.get("seed") is None
+    for asked, key in (
+        (lambda: config["seed"], "seed"),
+        (lambda: config["runs"][1]["name"], r"runs\[1\]\.name"),
+        (lambda: pickle.loads(pickle.dumps(config))["runs"][1]["a b"]["c"], r"runs\[1\]\.a b\.c"),
+    ):
+        with pytest.raises(InputError, match=f"config.json: the key '{key}' is missing; put it in"):
+            asked()
+    main(NEEDED)
+    with pytest.raises(InputError, match=r'^{"seed": 1}: the key .steps. is missing'):
+        TOLD["config"]["steps"]
 
 
 def test_help_says_what_the_command_does(capsys):

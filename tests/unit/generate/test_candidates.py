@@ -374,6 +374,19 @@ def test_searches_and_sources_of_a_pool_change_nothing_for_each_other(model, sen
     assert of(pool_of(tmp_path / "beam", model, sentences, beam), "beam") == of(pool, "beam")
 
 
+@pytest.mark.slow
+def test_variants_of_a_pool_name_what_each_search_finds_of_each_source(model, sentences, tmp_path):
+    start = {"kind": "negative", "choose": {"first": 2}}
+    constraints = {"language": "en", "variants": {"free": None, "start": start}}
+    pool = pool_of(tmp_path / "pool", model, sentences, {**POOL, "constraints": constraints})
+    free = pool_of(tmp_path / "free", model, sentences, {**POOL, "constraints": None})
+    for row, alone, (other, _) in zip(pool, free, [*sentences[1:], sentences[0]], strict=True):
+        found = {(each["variant"], each["source"]) for each in row["candidates"]}
+        assert found == {(name, source) for name in ("free", "start") for source in (None, other)}
+        texts = {each["text"] for each in row["candidates"] if each["variant"] == "free"}
+        assert texts == {each["text"] for each in alone["candidates"]}
+
+
 def rewritten(folder, model, pairs, references="all", more=()):
     """Generate with the model as a rewriter, which reads the reference."""
     config = CONFIG | {"rewriter": {"name": "plain", "references": references}}

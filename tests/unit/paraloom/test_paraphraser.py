@@ -174,11 +174,13 @@ def test_sources_can_be_drawn_by_the_seed():
     assert drawn(1) == drawn(1) != drawn(2)
 
 
-def test_a_language_without_a_judge_is_ordered_by_score():
+@pytest.mark.parametrize("judge", ["default", None])
+def test_another_language_has_its_judge_and_without_one_the_best_score_is_first(judge):
     require_packages(STUDENTS)
-    found = paraloom.Paraphraser("pt")("Eu gosto muito de gatos pretos.", n=3)
-    assert len(found) == 3 and {each.probability for each in found} == {None}
-    assert [each.score for each in found] == sorted(each.score for each in found)
+    found = paraloom.Paraphraser("pt", judge=judge)("Eu gosto muito de gatos pretos.", n=3)
+    ranks = [each.score if judge is None else -each.probability for each in found]
+    assert len(found) == 3 and ranks == sorted(ranks)
+    assert all((each.probability is None) == (judge is None) for each in found)
 
 
 def test_nothing_is_asked_of_the_network(monkeypatch):

@@ -6,6 +6,7 @@ import pytest
 import paraloom
 from paraloom import ArgumentError, InputError
 from tests.packages import ENCODER, require_packages
+from workflow_scripts.plan.catalogues.judges import SHIPPED
 
 REFERENCES = ["The cat sleeps on the sofa.", "What time is it?"]
 
@@ -58,9 +59,17 @@ def test_the_judge_tells_good_from_bad():
     assert len(more) == 2 and all(0 < each < 1 for each in more)
 
 
+@pytest.mark.parametrize(("language", "name"), [("pt", "portuguese"), ("cs", "other")])
+def test_the_judge_is_that_of_the_language_which_says_where_it_has_no_labels(
+    language, name, capsys
+):
+    pairs = ["O gato dorme.", "Dorme."], ["O gato está dormindo.", "O o gato 3."], [0.3, math.nan]
+    by_name = paraloom.judge(*pairs, judge=SHIPPED[name], language=language)
+    assert paraloom.judge(*pairs, language=language) == by_name
+    assert ("no label is in 'cs'" in capsys.readouterr().err) is (name == "other")
+
+
 def test_a_judge_that_is_not_there_is_told(tmp_path):
-    with pytest.raises(ArgumentError, match="no judge for the language 'pt' ships"):
-        paraloom.judge(REFERENCES, REFERENCES, language="pt")
     with pytest.raises(InputError, match="can't be read"):
         paraloom.judge(REFERENCES, REFERENCES, judge=tmp_path / "nothing")
     for empty in (" ", "\0", "\u200b"):

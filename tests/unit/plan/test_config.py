@@ -480,10 +480,6 @@ RANDOM = {"kind": "negative", "choose": "random", "sets": 2, "fraction": [0, 0.3
             ".constraints.searches: 'a' is not among systems.own.searches; take the key out",
         ),
         (
-            {"searches": {"a": BEAM}, "constraints": {"variants": {"a": None}}},
-            ".constraints.variants: they name candidates, as searches and written sources do",
-        ),
-        (
             {"search": BEAM, "sources": {"human": False}},
             ".sources: human is false and written is 0, so there are none; give one",
         ),
@@ -515,6 +511,9 @@ def test_a_recipe_puts_a_pool_in_the_place_of_a_search_and_takes_parts_out(confi
     validate(merged(with_pool, {"systems": {"parabank2": {"searches": {"few": False}}}}))
     alone = {"search": SAMPLE, "searches": None, "constraints": None}
     validate(merged(with_pool, {"systems": {"parabank2": alone}}))
+    variants = {"constraints": {"variants": {"a": None}}, "sources": {"written": 1}}
+    with_pool["systems"]["own"] = config["systems"]["paranmt"] | pool | variants
+    validate(merged(with_pool, {"run": {"systems": ["own"]}}))
 
 
 @pytest.mark.parametrize("cut", [{"top_p": 0.9}, {"min_p": 0.05}, {"epsilon": 0.01, "top_p": 0.5}])

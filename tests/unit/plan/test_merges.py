@@ -166,13 +166,15 @@ def here(tmp_path, monkeypatch):
 def test_a_run_tells_which_of_its_sources_a_model_wrote(here):
     path = write_run(here, "cs-en") / "config.yaml"
     (run,) = merging("cs-en")
-    assert run.written == {}
+    assert (run.written, run.sources) == ({}, {})
     config = yaml.safe_load(path.read_text(encoding="utf-8"))
     config["corpora"]["b"]["text"] = "b.en"
     config["train"] = {"models": {"backward": "back"}}
+    config["systems"]["bt2017"] = {"sources": {"written": 2}}
     path.write_text(yaml.safe_dump(config), encoding="utf-8")
     (run,) = merging("cs-en")
     assert run.written == {"b": "written by back"}
+    assert run.sources == {"human": True, "written": 2, "mark": "written by back"}
 
 
 def test_a_run_tells_its_language_licence_and_shards(here):

@@ -2,6 +2,7 @@ import json
 import os
 import re
 from dataclasses import replace
+from functools import reduce
 
 import datasets
 import pytest
@@ -12,7 +13,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_manifest
 from workflow_scripts.core.version import commit, version
 from workflow_scripts.stages.catalogue import STAGES
-from workflow_scripts.stages.release import export
+from workflow_scripts.stages.release import export, report
 from workflow_scripts.stages.release.datasheet import licence_fields, main, size_category
 
 ROWS = {stage.name: stage.row for stage in STAGES if stage.released}
@@ -42,6 +43,41 @@ def table(text, heading):
     return [rows[0], *rows[2:]]
 
 
+def places(config, before=()):
+    """Where each key of a configuration stands, those inside others too."""
+    for key, value in config.items():
+        yield (*before, key)
+        if isinstance(value, dict):
+            yield from places(value, (*before, key))
+
+
+@pytest.mark.parametrize(
+    ("command", "needed"),
+    [
+        (main, {"title", "languages.reference", "languages.source", "block", "best", "seed"}),
+        (report.main, {"title"}),
+    ],
+)
+def test_each_key_that_is_left_out_is_told_or_not_asked_for(run, tmp_path, command, needed):
+    config = run.system_config("beam")
+    _, _, *arguments = run.arguments(systems=["beam"])
+    arguments += ["--rows", json.dumps(ROWS)]
+    if command is report.main:
+        arguments += ["--sections", "workflow_scripts.stages.release.sections:configuration"]
+    path, told = tmp_path / "config.json", set()
+    for *above, key in places(config):
+        lacking = json.loads(json.dumps(config))
+        del reduce(dict.__getitem__, above, lacking)[key]
+        path.write_text(json.dumps(lacking), encoding="utf-8")
+        try:
+            command([*arguments, "--config", f"@{path}", "--output", str(tmp_path / "made")])
+        except InputError as error:
+            place = ".".join([*above, key])
+            assert str(error) == f"{path}: the key '{place}' is missing; put it in"
+            told.add(place)
+    assert told >= needed
+
+
 def test_front_matter(text):
     front = yaml.safe_load(text.split("---\n")[1])
     assert front["license"] == "cc-by-4.0"
@@ -60,6 +96,17 @@ def test_sources_that_a_model_wrote_for_the_system_are_told(run, tmp_path, human
     text = write_datasheet(run, tmp_path / "README.md", sources=sources)
     assert "machine-written-sources" in yaml.safe_load(text.split("---\n")[1])["tags"]
     assert f"up to 2 sources are written by back_model, {place} that of its pair" in text
+
+
+def test_a_merge_tells_which_runs_have_sources_that_a_model_wrote(run, tmp_path):
+    one = {"run": "a", "system": "s", "source": "cs", "unit": "select/s/v1", "licence": None}
+    sources = {"human": True, "written": 2, "mark": "written by back"}
+    runs = [{**one, "name": "a"}, {**one, "name": "b", "sources": sources}]
+    plain = write_datasheet(run, tmp_path / "README.md", runs=runs[:1])
+    assert "machine-written-sources" not in yaml.safe_load(plain.split("---\n")[1])["tags"]
+    text = write_datasheet(run, tmp_path / "README.md", runs=runs)
+    assert "machine-written-sources" in yaml.safe_load(text.split("---\n")[1])["tags"]
+    assert "| b | a | s | cs; up to 2 sources written by back, beside that of the pair |" in text
 
 
 def test_stages_with_reasons(text):

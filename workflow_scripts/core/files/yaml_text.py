@@ -38,6 +38,18 @@ def parse_yaml(text: str, name: str, loader: type[Any] = FastLoader) -> Any:
     return value
 
 
+class _Dumper(yaml.SafeDumper):
+    """Writes objects of JSON arguments as all others."""
+
+
+_Dumper.add_multi_representer(dict, _Dumper.represent_dict)
+
+
+def yaml_of(value: Any, width: int = 80) -> str:
+    """Return a value as YAML, its keys in their order, folded at a width."""
+    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=width)
+
+
 def require_single_keys(path: Path | str) -> None:
     """Refuse a file with a key twice in a mapping, which another program reads.
 

@@ -2,8 +2,11 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
+from workflow_scripts.core.files.json_text import Given
 
 _SHARED = Path(__file__).with_name("templates")
 # Stands in place of a measure that doesn't exist.
@@ -41,6 +44,17 @@ def code_span(text: str) -> str:
     return f"{fence}{blank}{text}{blank}{fence}"
 
 
+class _Absent(StrictUndefined):
+    """What is not there; a key that a person's JSON lacks is told as elsewhere."""
+
+    def __init__(self, *told: Any, **named: Any):
+        super().__init__(*told, **named)
+        obj, key = self._undefined_obj, self._undefined_name
+        if isinstance(obj, Given):
+            # jinja only calls it, as it would call a class.
+            self._undefined_exception = lambda _: obj.lacks(str(key))  # type: ignore[assignment]
+
+
 def environment(*folders: Path) -> Environment:
     """Return the templates in some folders, which may import `macros.html.j2`.
 
@@ -49,7 +63,7 @@ def environment(*folders: Path) -> Environment:
     templates = Environment(
         loader=FileSystemLoader([*folders, _SHARED]),
         autoescape=select_autoescape(enabled_extensions=("html.j2",)),
-        undefined=StrictUndefined,
+        undefined=_Absent,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,

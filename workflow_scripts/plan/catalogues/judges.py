@@ -19,6 +19,12 @@ DEFAULT, PORTUGUESE, OTHER = "default", "portuguese", "other"
 SHIPPED = {name: _STAGE / f"{name}.json" for name in (DEFAULT, PORTUGUESE, OTHER)}
 GRAMMAR = _STAGE / "grammar" / "english"
 _BY_LANGUAGE = {**dict.fromkeys(ENGLISH, DEFAULT), **dict.fromkeys(("pt", "por"), PORTUGUESE)}
+# What is said where `other` judges.
+UNLABELLED = (
+    "judge: no label is in '{}', so the judge was fitted to English ones: take its probability as "
+    "an order, not as a share of good ones (on Portuguese labels, of those from .3, .40 on "
+    "average, .54 were good: docs/judge.md#other-languages)"
+)
 
 # What forced decoding by the forward model says about a candidate.
 FORCED = ("forward_total", "forward_worst")

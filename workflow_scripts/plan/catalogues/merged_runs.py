@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.seal import read_sealed
 from workflow_scripts.plan.catalogues.merges import merging
-from workflow_scripts.plan.catalogues.written_sources import mark, written_corpora
+from workflow_scripts.plan.catalogues.written_sources import further, mark, written_corpora
 from workflow_scripts.plan.config import Config
 from workflow_scripts.plan.run.run_folders import link_name, read_config, run_folder
 from workflow_scripts.plan.selection import stated_licence
@@ -25,7 +25,7 @@ class SelectedRun(NamedTuple):
 
     `name` stands for it in tags; `folder` holds its shards, `pieces` the vocabulary of its
     forward model; `unit` is stage, instance, version and digest of what was selected; `written`
-    says of its corpora with written sources who wrote them.
+    says of its corpora with written sources who wrote them, `sources` what the system had besides.
     """
 
     name: str
@@ -36,6 +36,7 @@ class SelectedRun(NamedTuple):
     source: str
     licence: str | None
     written: dict[str, str]
+    sources: dict[str, Any]
 
     @property
     def manifest(self) -> str:
@@ -89,6 +90,7 @@ def _selected(
         other["languages"]["source"]["code"],
         stated_licence(other),
         {name: mark(other) for name in written_corpora(other)},
+        further(other, system),
     )
 
 

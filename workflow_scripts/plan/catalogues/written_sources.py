@@ -1,10 +1,11 @@
-"""Corpora of text whose sources a finished model writes: `corpora.<name>.text` (docs/corpus.md).
+"""Sources that a model writes: of corpora of text (docs/corpus.md), and further ones of systems.
 
 The Snakefile imports this module: only the standard library.
 """
 
 from typing import Any
 
+from workflow_scripts.plan.catalogues import pools
 from workflow_scripts.plan.schema import filled
 
 # What follows the name of such a corpus in the name of a unit: of its text, and of its sources.
@@ -40,6 +41,17 @@ def main_role(role: str) -> str:
 def mark(config: dict[str, Any]) -> str:
     """Return what stands as the source of such a corpus wherever the corpus is described."""
     return f"written by {config['train']['models']['backward']}"
+
+
+def further(config: dict[str, Any], system: str) -> dict[str, Any]:
+    """Return what is said of sources that were written for a system's references.
+
+    Nothing if it has none.
+    """
+    wanted = pools.sources(config["systems"][system])
+    if not wanted["written"]:
+        return {}
+    return {"human": wanted["human"], "written": wanted["written"], "mark": mark(config)}
 
 
 def settings(config: dict[str, Any], name: str) -> dict[str, Any]:

@@ -173,18 +173,13 @@ def _search_problems(where: str, search: dict[str, Any]) -> Iterator[str]:
 
 
 def _pool_problems(where: str, system: dict[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with a system's sources, and with constraints of several of them."""
+    """Yield what is wrong with a system's sources, and with constraints of some searches."""
     constraints, named = system.get("constraints") or {}, list(system.get("searches") or {})
     for name in constraints.get("searches", []):
         if name not in named:
             known = suggestion(name, named, "searches") if named else "; take the key out"
             yield f"{where}.constraints.searches: '{name}' is not among {where}.searches{known}"
     wanted = pools.sources(system)
-    if "variants" in constraints and (named or wanted["written"]):
-        yield (
-            f"{where}.constraints.variants: they name candidates, as searches and written sources "
-            "do; give random sets, or one search and no written sources"
-        )
     if not wanted["human"] and not wanted["written"]:
         yield f"{where}.sources: human is false and written is 0, so there are none; give one"
     if wanted["written"]:

@@ -27,7 +27,7 @@ class Reading(NamedTuple):
     Attributes:
         row: the reference.
         text: what the model reads.
-        variant: names candidates that no variant of the constraints names.
+        variant: names candidates where the constraints have no variants.
         seed: what the samples are seeded by, besides the seed of the run.
         source: `text`, where a backward model wrote it; None: it stands in the row.
     """

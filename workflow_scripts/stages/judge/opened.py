@@ -18,7 +18,13 @@ from workflow_scripts.core.text.text_tokens import tokens
 from workflow_scripts.encoding.interface import Encoder
 from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
 from workflow_scripts.plan.catalogues.encoder_blocks import DEFAULT as DEFAULT_ENCODER
-from workflow_scripts.plan.catalogues.judges import SHIPPED
+from workflow_scripts.plan.catalogues.judges import (
+    DEFAULT,
+    OTHER,
+    SHIPPED,
+    UNLABELLED,
+    shipped_name,
+)
 from workflow_scripts.plan.catalogues.pair_features import ENCODER, ENGLISH, NEEDS
 from workflow_scripts.stages.judge.features import Models, compute
 from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
@@ -106,6 +112,30 @@ def models_of(judge: Judge, encoder: Path | None, grammar: Path | None, device: 
             )
         models = replace(models, grammar=Grammar.load(grammar or "english"))
     return models
+
+
+def judge_of(name: str, language: str | None) -> Judge:
+    """Return the judge of references in a language; say on stderr where no label is in it.
+
+    Args:
+        name: `default`: the one of the language that ships, as a run has it; another one that
+            ships, a folder with judge.json, or such a file.
+        language: ISO 639; None: not known, so `default` is the English one.
+
+    Raises:
+        InputError: there is no such judge, or it knows another language.
+    """
+    own = shipped_name(language) if name == DEFAULT and language is not None else None
+    judge = load_judge(own or name)
+    known = ENGLISH if judge.language in ENGLISH else (judge.language,)
+    if judge.language == OTHER:
+        print(UNLABELLED.format(language), file=sys.stderr)
+    elif own is None and language is not None and language not in known:
+        raise InputError(
+            f"the judge '{name}' knows references in '{judge.language}' only, not in '{language}'; "
+            f"take '{DEFAULT}', or fit one of your own (paraloom judge fit, docs/judge.md)"
+        )
+    return judge
 
 
 def load_judge(name: str) -> Judge:

@@ -19,13 +19,12 @@ from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.raw import coders
 from workflow_scripts.nmt.scoring import score
-from workflow_scripts.plan.catalogues.judges import DEFAULT, OTHER, shipped_name
+from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 from workflow_scripts.stages.judge.bench import with_comparison
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
-from workflow_scripts.stages.judge.opened import load_judge, missing, models_of, not_english, scores
+from workflow_scripts.stages.judge.opened import judge_of, missing, models_of, not_english, scores
 from workflow_scripts.stages.judge.rated_pairs import nll_of
-from workflow_scripts.stages.judge.shard import UNLABELLED
 
 
 def read_texts(path: Path) -> list[str]:
@@ -105,18 +104,7 @@ def main(argv: list[str] | None = None) -> None:
             parser.error(f"--{direction} and --{direction}-nll give the same; name one of them")
         if getattr(arguments, direction) and not arguments.sources:
             parser.error(f"--{direction} needs --sources")
-    name = arguments.judge
-    if name == DEFAULT and arguments.language:
-        name = shipped_name(arguments.language)
-    judge = load_judge(name)
-    if name == OTHER:
-        print(UNLABELLED.format(arguments.language), file=sys.stderr)
-    known = ENGLISH if judge.language in ENGLISH else (judge.language,)
-    if arguments.judge != DEFAULT and arguments.language and arguments.language not in known:
-        raise InputError(
-            f"the judge '{arguments.judge}' knows references in '{judge.language}' only, not in "
-            f"'{arguments.language}'; fit one of your own (paraloom judge fit, docs/judge.md)"
-        )
+    judge = judge_of(arguments.judge, arguments.language)
     device = choose_device(arguments.device).type
     pairs = _pairs(arguments, device)
     models = models_of(judge, arguments.encoder, arguments.grammar, device)

@@ -30,7 +30,7 @@ from workflow_scripts.core.files.rows import (
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.nmt.options import SCORED_TOKENS
-from workflow_scripts.plan.catalogues.judges import DEFAULT, OTHER, SHIPPED
+from workflow_scripts.plan.catalogues.judges import DEFAULT, OTHER, SHIPPED, UNLABELLED
 from workflow_scripts.stages.judge.bench import Bench, Decoder
 from workflow_scripts.stages.judge.judge import Judge
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
@@ -39,11 +39,6 @@ from workflow_scripts.stages.score.shard import source_of
 
 # References whose candidates are judged together: some thousands of pairs.
 WINDOW = 32
-UNLABELLED = (
-    "judge: no label is in '{}', so the judge was fitted to English ones: take its probability as "
-    "an order, not as a share of good ones (on Portuguese labels, of those from .3, .40 on "
-    "average, .54 were good: docs/judge.md#other-languages)"
-)
 
 
 def to_judge(row: ScoredRow, max_sum: float) -> list[int]:

@@ -7,12 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.yaml_text import yaml_of
 from workflow_scripts.core.report.finished_run import finished_run
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.core.version import commit, version
@@ -27,6 +26,7 @@ from workflow_scripts.stages.release.licences import licence_fields
 from workflow_scripts.stages.train.doubts import ADVICE
 from workflow_scripts.stages.train.results import all_metrics
 
+_WIDTH = 100
 # The Hub's own size classes: upper bound and name.
 SIZES = {
     10**3: "n<1K",
@@ -47,7 +47,8 @@ def size_category(rows: int) -> str:
 def front_matter(config: dict[str, Any], rows: int) -> dict[str, Any]:
     """Return the card's metadata."""
     data_files = [{"split": "train", "path": "paraphrases.parquet"}]
-    written = "written_sources" in config or "sources" in config
+    told = (config, *config.get("runs", ()))
+    written = any({"written_sources", "written", "sources"} & each.keys() for each in told)
     return {
         "pretty_name": " ".join(config["title"].split()),
         **licence_fields(config["licence"]),
@@ -83,18 +84,18 @@ def datasheet(
         made_by: what `making` returns.
         written: the corpora whose sources are written.
     """
-    configuration = _yaml(config["configuration"]) if "configuration" in config else ""
+    configuration = yaml_of(config["configuration"], _WIDTH) if "configuration" in config else ""
     everything = measures["groups"]["all"]
     return (
         environment(TEMPLATES)
         .get_template("datasheet.md.j2")
         .render(
-            front_matter=_yaml(front_matter(config, everything["references"])),
+            front_matter=yaml_of(front_matter(config, everything["references"]), _WIDTH),
             title=" ".join(config["title"].split()),
             config=config,
             paraphrase_fields=[*PARAPHRASE_FIELDS],
             later_figures=[*LATER_FIGURES],
-            system_block=_yaml(config["block"]),
+            system_block=yaml_of(config["block"], _WIDTH),
             stages=stage_list,
             tools=tools_of(stage_list),
             measures=measures,
@@ -135,10 +136,6 @@ def making(times: list[float]) -> dict[str, str | None]:
         "first": first.isoformat(),
         "last": last.isoformat(),
     }
-
-
-def _yaml(value: Any) -> str:
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)
 
 
 def write_datasheet(

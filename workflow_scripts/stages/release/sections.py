@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-import yaml
-
+from workflow_scripts.core.files.yaml_text import yaml_of
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.rendering import decimal, grouped
 from workflow_scripts.plan.catalogues.written_sources import TEXT
@@ -52,9 +51,9 @@ def configuration(run: FinishedRun) -> dict[str, Any]:
     """Return the settings of the release and of every stage, and the versions of the tools."""
     described = described_stages(run)
     return {
-        "config_text": _yaml(run.config),
+        "config_text": yaml_of(run.config),
         "tools": tools_of(described),
-        "stages": [{**stage, "config_text": _yaml(stage["config"])} for stage in described],
+        "stages": [{**stage, "config_text": yaml_of(stage["config"])} for stage in described],
     }
 
 
@@ -117,7 +116,3 @@ def bars(stage_list: list[dict[str, Any]]) -> list[dict[str, Any]]:
         }
         for stage in stage_list
     ]
-
-
-def _yaml(value: Any) -> str:
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True)

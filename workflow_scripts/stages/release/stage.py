@@ -8,7 +8,6 @@ from typing import Any
 from workflow_scripts.core.files.input_files import as_list
 from workflow_scripts.core.files.paths import Located, without_folders
 from workflow_scripts.plan import selection
-from workflow_scripts.plan.catalogues import pools
 from workflow_scripts.plan.catalogues.merged_runs import SelectedRun
 from workflow_scripts.plan.catalogues.merges import merging
 from workflow_scripts.plan.catalogues.model_blocks import UNKNOWN, as_trained_here
@@ -18,7 +17,7 @@ from workflow_scripts.plan.catalogues.rewriters import (
     systems_behind,
 )
 from workflow_scripts.plan.catalogues.training_sets import model_columns
-from workflow_scripts.plan.catalogues.written_sources import mark, written_corpora
+from workflow_scripts.plan.catalogues.written_sources import further, mark, written_corpora
 from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.layout import unit_name
 from workflow_scripts.plan.selection import Unit
@@ -166,6 +165,7 @@ class Release(Stage):
                 "unit": run.unit,
                 "licence": run.licence,
                 **({"written": run.written} if run.written else {}),
+                **({"sources": run.sources} if run.sources else {}),
             }
             for run in self._merged_runs(system)
         ]
@@ -223,7 +223,7 @@ class Release(Stage):
             "best": block["select"]["best"],
             **({"runs": self._told_runs(system)} if system in merging(self.config) else {}),
             **({"rewriter": of_rewriter} if (of_rewriter := self._told_rewriter(system)) else {}),
-            **({"sources": of_pool} if (of_pool := self._told_sources(system)) else {}),
+            **({"sources": of_pool} if (of_pool := further(self.config, system)) else {}),
             "configuration": self._configuration(system),
         }
 
@@ -282,16 +282,6 @@ class Release(Stage):
         if block is None:
             return {}
         return {**block, "learnt_from": rewriter_training_sets(self.config, block["name"])}
-
-    def _told_sources(self, system: str) -> dict[str, Any]:
-        """Return what the release says about sources that were written for a system's references.
-
-        Nothing if it has none.
-        """
-        wanted = pools.sources(self.config["systems"][system])
-        if not wanted["written"]:
-            return {}
-        return {"human": wanted["human"], "written": wanted["written"], "mark": mark(self.config)}
 
     def described_units(self, system: str) -> list[Unit]:
         """Return the released units behind the corpus of one system."""

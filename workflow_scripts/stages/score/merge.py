@@ -94,6 +94,7 @@ def _candidate(group: list[Listed]) -> ScoredCandidate:
         "sum": first["sum"],
         "count": len(group),
         "variant": joined(paraphrase.tag for paraphrase in group),
+        # A selected paraphrase does not tell these, and it is not scored again.
         "source": None,
         "lost": None,
         "divergence": None,

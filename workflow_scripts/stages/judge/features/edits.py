@@ -1,14 +1,14 @@
 """What words the paraphrase changed, dropped, repeated or made up."""
 
 from collections import Counter
+from collections.abc import Container
 from difflib import SequenceMatcher
 
 from workflow_scripts.core.text.closed_classes import FUNCTION_WORDS, PRONOUNS
 from workflow_scripts.core.text.text_tokens import is_word, parts, tokens
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 from workflow_scripts.stages.judge.features.dictionary import ENGLISH_WORDS
-from workflow_scripts.stages.judge.features.feature import Feature
-from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs, numbers_of
+from workflow_scripts.stages.judge.features.feature import of_texts
 
 # A word of fewer letters may stand twice in any sentence.
 _LETTERS = 4
@@ -32,6 +32,11 @@ def changed_pronouns(reference: str, paraphrase: str) -> int:
     return ((first - second) + (second - first)).total()
 
 
+def is_invented(part: str, of_reference: Container[str]) -> bool:
+    """Tell whether a part of a word is a word that neither the reference nor a dictionary has."""
+    return len(part) > 1 and part not in of_reference and part not in ENGLISH_WORDS
+
+
 def invented_words(reference: str, paraphrase: str) -> int:
     """Return how many words neither the reference nor an English dictionary has.
 
@@ -39,10 +44,7 @@ def invented_words(reference: str, paraphrase: str) -> int:
     """
     of_reference = set(word_parts(reference))
     return sum(
-        any(
-            len(part) > 1 and part not in of_reference and part not in ENGLISH_WORDS
-            for part in parts(token)
-        )
+        any(is_invented(part, of_reference) for part in parts(token))
         for token in _lower(paraphrase)
         if is_word(token)
     )
@@ -73,25 +75,9 @@ def dropped_words(reference: str, paraphrase: str) -> int:
     )
 
 
-def _pronouns(pairs: Pairs, _: object) -> Numbers:
-    return numbers_of(pairs, changed_pronouns)
-
-
-def _invented(pairs: Pairs, _: object) -> Numbers:
-    return numbers_of(pairs, invented_words)
-
-
-def _repeated(pairs: Pairs, _: object) -> Numbers:
-    return numbers_of(pairs, repeated_words)
-
-
-def _dropped(pairs: Pairs, _: object) -> Numbers:
-    return numbers_of(pairs, dropped_words)
-
-
 FEATURES = (
-    Feature("changed_pronouns", _pronouns, languages=ENGLISH),
-    Feature("invented_words", _invented, languages=ENGLISH),
-    Feature("dropped_words", _dropped, languages=ENGLISH),
-    Feature("repeated_words", _repeated),
+    of_texts("changed_pronouns", changed_pronouns, ENGLISH),
+    of_texts("invented_words", invented_words, ENGLISH),
+    of_texts("dropped_words", dropped_words, ENGLISH),
+    of_texts("repeated_words", repeated_words),
 )

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from workflow_scripts.encoding.interface import Encoder
-from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
+from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs, numbers_of
 
 
 class Grammar(Protocol):
@@ -63,3 +63,10 @@ class Feature:
         if self.missing(pairs, models) or not len(pairs):
             return np.full(len(pairs), np.nan)
         return self.function(pairs, models)
+
+
+def of_texts(
+    name: str, function: Callable[[str, str], float], languages: tuple[str, ...] | None = None
+) -> Feature:
+    """Return the feature that a function of reference and paraphrase computes."""
+    return Feature(name, lambda pairs, _: numbers_of(pairs, function), languages=languages)

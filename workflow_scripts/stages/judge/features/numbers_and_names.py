@@ -9,7 +9,7 @@ import regex
 from workflow_scripts.core.text.closed_classes import CLASSES
 from workflow_scripts.core.text.text_tokens import parts, tokens, words_in_place
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
-from workflow_scripts.stages.judge.features.feature import Feature, Models
+from workflow_scripts.stages.judge.features.feature import Feature, Models, of_texts
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs, numbers_of
 
 _THOUSANDS = regex.compile(r"\p{N}{1,3}(?:\.\p{N}{3})+|\p{N}{1,3}(?:,\p{N}{3})+")
@@ -139,10 +139,6 @@ def _of_classes(sentence: str) -> Iterator[str]:
         yield from (each for each in {first, first.removesuffix("s")} if each in CLASSES)
 
 
-def _exchanged(pairs: Pairs, _: Models) -> Numbers:
-    return numbers_of(pairs, exchanged_words)
-
-
 def _numbers(pairs: Pairs, models: Models) -> Numbers:
     english = models.language in ENGLISH
     return numbers_of(
@@ -156,13 +152,9 @@ def _names(pairs: Pairs, models: Models) -> Numbers:
     return numbers_of(pairs, lambda first, second: dice(names(first, known), names(second, known)))
 
 
-def _negation(pairs: Pairs, _: Models) -> Numbers:
-    return numbers_of(pairs, lambda first, second: negated(first) == negated(second))
-
-
 FEATURES = (
     Feature("numbers", _numbers),
     Feature("names", _names, models=("known_words",)),
-    Feature("negation", _negation, languages=ENGLISH),
-    Feature("exchanged_words", _exchanged, languages=ENGLISH),
+    of_texts("negation", lambda first, second: negated(first) == negated(second), ENGLISH),
+    of_texts("exchanged_words", exchanged_words, ENGLISH),
 )

@@ -4,7 +4,6 @@ Each counts words, and none that the reference warrants.
 """
 
 from collections import Counter
-from collections.abc import Iterator
 from itertools import pairwise, takewhile
 
 import numpy as np
@@ -15,9 +14,9 @@ from workflow_scripts.core.text.english_forms import getAllLemmas
 from workflow_scripts.core.text.text_tokens import is_word, tokens, words_in_place
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 from workflow_scripts.stages.judge.features.dictionary import ENGLISH_WORDS
-from workflow_scripts.stages.judge.features.edits import word_parts
-from workflow_scripts.stages.judge.features.feature import Feature, Models
-from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs, numbers_of
+from workflow_scripts.stages.judge.features.edits import is_invented, word_parts
+from workflow_scripts.stages.judge.features.feature import Feature, Models, of_texts
+from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
 
 # Shorter words of a dictionary are like many others.
 _LETTERS = 4
@@ -64,12 +63,10 @@ def _is_no_name(word: str) -> bool:
     return word in _NEVER_NAMES or {"VERB", "ADV"} >= getAllLemmas(word).keys() > set()
 
 
-def _unknown(reference: str, paraphrase: str) -> Iterator[str]:
-    """Yield the words, in lower case, that neither the reference nor a dictionary has."""
+def _unknown(reference: str, paraphrase: str) -> list[str]:
+    """Return the words, in lower case, that neither the reference nor a dictionary has."""
     of_reference = set(word_parts(reference))
-    for word in word_parts(paraphrase):
-        if len(word) > 1 and word not in of_reference and word not in ENGLISH_WORDS:
-            yield word
+    return [word for word in word_parts(paraphrase) if is_invented(word, of_reference)]
 
 
 def respelt_words(reference: str, paraphrase: str) -> int:
@@ -135,26 +132,10 @@ def _untranslated(pairs: Pairs, _: Models) -> Numbers:
     return np.array([untranslated_words(*each) for each in texts], np.float64)
 
 
-def _double(pairs: Pairs, _: object) -> Numbers:
-    return numbers_of(pairs, doubled_words)
-
-
-def _capitals(pairs: Pairs, _: object) -> Numbers:
-    return numbers_of(pairs, inner_capitals)
-
-
-def _articles(pairs: Pairs, _: object) -> Numbers:
-    return numbers_of(pairs, lost_articles)
-
-
-def _respelt(pairs: Pairs, _: object) -> Numbers:
-    return numbers_of(pairs, respelt_words)
-
-
 FEATURES = (
-    Feature("doubled_words", _double),
-    Feature("inner_capitals", _capitals, languages=ENGLISH),
-    Feature("respelt_words", _respelt, languages=ENGLISH),
+    of_texts("doubled_words", doubled_words),
+    of_texts("inner_capitals", inner_capitals, ENGLISH),
+    of_texts("respelt_words", respelt_words, ENGLISH),
     Feature("untranslated_words", _untranslated, languages=ENGLISH),
-    Feature("lost_articles", _articles, languages=ENGLISH),
+    of_texts("lost_articles", lost_articles, ENGLISH),
 )

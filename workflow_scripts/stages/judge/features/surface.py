@@ -8,8 +8,7 @@ from rapidfuzz.distance import Levenshtein
 
 from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.core.text.text_tokens import tokens
-from workflow_scripts.stages.judge.features.feature import Feature, Models
-from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs, numbers_of
+from workflow_scripts.stages.judge.features.feature import of_texts
 
 _ASKING = "?？؟"
 _ENDS = f".!…。！।{_ASKING}"
@@ -69,39 +68,22 @@ def _signs(sentence: str) -> set[str]:
     }
 
 
-def _changed_marks(pairs: Pairs, _: Models) -> Numbers:
-    return numbers_of(pairs, changed_marks)
+def edit_distance(reference: str, paraphrase: str) -> float:
+    """Return how much of the tokens, in lower case, is edited: from 0 to 1."""
+    first, second = ([token.lower() for token in tokens(text)] for text in (reference, paraphrase))
+    return Levenshtein.normalized_distance(first, second)
 
 
-def _overlap(order: int, pairs: Pairs, _: Models) -> Numbers:
-    return numbers_of(pairs, lambda first, second: overlap(first, second, order))
-
-
-def _edit_distance(pairs: Pairs, _: Models) -> Numbers:
-    return numbers_of(
-        pairs,
-        lambda first, second: Levenshtein.normalized_distance(
-            [token.lower() for token in tokens(first)], [token.lower() for token in tokens(second)]
-        ),
-    )
-
-
-def _length_ratio(pairs: Pairs, _: Models) -> Numbers:
-    def ratio(reference: str, paraphrase: str) -> float:
-        length = len(words(reference))
-        return len(words(paraphrase)) / length if length else float("nan")
-
-    return numbers_of(pairs, ratio)
-
-
-def _words(pairs: Pairs, _: Models) -> Numbers:
-    return numbers_of(pairs, lambda reference, _: len(words(reference)))
+def length_ratio(reference: str, paraphrase: str) -> float:
+    """Return the words of the paraphrase for each of the reference; NaN where that has none."""
+    length = len(words(reference))
+    return len(words(paraphrase)) / length if length else float("nan")
 
 
 FEATURES = (
-    Feature("length_ratio", _length_ratio),
-    *(Feature(f"overlap_{order}", partial(_overlap, order)) for order in (1, 2, 3)),
-    Feature("edit_distance", _edit_distance),
-    Feature("words", _words),
-    Feature("changed_marks", _changed_marks),
+    of_texts("length_ratio", length_ratio),
+    *(of_texts(f"overlap_{order}", partial(overlap, order=order)) for order in (1, 2, 3)),
+    of_texts("edit_distance", edit_distance),
+    of_texts("words", lambda reference, _: len(words(reference))),
+    of_texts("changed_marks", changed_marks),
 )
