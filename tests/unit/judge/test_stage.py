@@ -199,11 +199,6 @@ def test_default_is_the_judge_of_the_references_language(config, language, name)
     job = stage.shard_job(SimpleNamespace(system="mine", shard="0000"))
     assert job.options["judge"] == name
     assert stage.settings("mine")["features"] == shipped(name)["features"]
-    keep = config["systems"]["mine"]["select"]["keep"]
-    for bound, is_told in ((0.65, True), (0.3, False)):
-        keep |= {"probability": bound, "precision": None}
-        told = [note for note in run_layout(config).notes() if f"the judge '{name}' gives" in note]
-        assert bool(told) == is_told
     config["judges"]["default"] = {"precision": "int8"}
     assert "judges.default.precision: it is that of the encoder" in refusal(config)
 

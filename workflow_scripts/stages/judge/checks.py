@@ -12,9 +12,6 @@ from workflow_scripts.plan.catalogues.pair_features import ENCODER, ENGLISH, LAN
 from workflow_scripts.plan.config import Config
 from workflow_scripts.plan.schema import filled
 
-# Of 808 labelled Portuguese paraphrases 51 have as much by `portuguese`, and 23 by `other`.
-_FEW_PASS = 0.5
-
 
 def problems(config: Config) -> Iterator[str]:
     """Yield what is wrong with the judges of the run."""
@@ -26,23 +23,6 @@ def problems(config: Config) -> Iterator[str]:
             f"{where}.precision", of_language, config["compute"]["device"]
         )
         yield from _judge_problems(where, block, language)
-
-
-def notes(config: Config) -> Iterator[str]:
-    """Yield which bounds let nearly nothing pass: the probabilities of another judge are lower."""
-    name = judges.shipped_name(judges.language_of(config))
-    if name == judges.DEFAULT:
-        return
-    for system in config["run"]["systems"]:
-        judge = judges.judge_of(config, system)
-        bound = config["systems"][system]["select"]["keep"].get("probability")
-        if judge is None or judges.is_own(config["judges"][judge]) or bound is None:
-            continue
-        if bound >= _FEW_PASS:
-            yield (
-                f"systems.{system}.select.keep.probability: the judge '{name}' gives few "
-                f"paraphrases {bound:g} or more; begin with 0.3 (docs/judge.md#other-languages)"
-            )
 
 
 def _precision_problems(where: str, block: dict[str, Any], device: str) -> Iterator[str]:

@@ -21,7 +21,7 @@ from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.schema import filled
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
-from workflow_scripts.stages.judge.checks import notes, problems
+from workflow_scripts.stages.judge.checks import problems
 
 # The grammar model of the run's references, and the end of the names of judges that the run fits.
 # No name of a system has a dash.
@@ -54,7 +54,6 @@ class Judge(Stage):
     released = True
     wildcard = "system"
     problems = staticmethod(problems)
-    notes = staticmethod(notes)
 
     @cached_property
     def blocks(self) -> dict[str, dict[str, Any]]:
