@@ -449,7 +449,8 @@ def test_by_default_another_language_has_only_what_is_for_every_language(tmp_pat
     fit_command.main(options)
     judge = Judge.load(tmp_path)
     assert judge.language == "pt"
-    assert judge.features == ("forward_nll", "forward_root", "numbers", "repeated_words")
+    texts = ("numbers", "repeated_words", "doubled_words", "changed_marks")
+    assert judge.features == ("forward_nll", "forward_root", *texts)
 
 
 @pytest.mark.slow
