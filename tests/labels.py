@@ -341,7 +341,8 @@ def collect(output: Path) -> None:
     }
     scale: list[dict[str, str]] = []
     for language, long in LANGUAGES.items():
-        rows: dict[str, list[dict[str, str]]] = {long: [], f"{long}-games": []}
+        pool = [row for row in table(long) if row["systems"] == "pool"]  # read later, and once
+        rows: dict[str, list[dict[str, str]]] = {long: pool, f"{long}-games": []}
         for item, verdict in verdicts(output, language):
             known = item["known"]
             if known["kind"] not in KINDS:
@@ -370,7 +371,8 @@ def collect(output: Path) -> None:
 def compared_rows(language: str, rows: Sequence[Mapping[str, str]]) -> list[Compared]:
     """Return what the student that made the candidates finds in each row, as `score` does."""
     student = models.load({"en": "student_en_pt", "pt": "student_pt_en"}[language], None, "int8")
-    texts = [(row["reference"], normalise(row["source"]), row["paraphrase"]) for row in rows]
+    names = ("reference", "source", "paraphrase")
+    texts = [tuple(normalise(row[name]) for name in names) for row in rows]
     return compared_texts(student.model, texts, student.source.encode, student.target.encode)
 
 

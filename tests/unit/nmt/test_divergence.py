@@ -212,4 +212,4 @@ def test_bf16_is_close(tiny_folder: Path, tiny: Model):
         compared(model, [GROUP]) for model in (load_model(tiny_folder, "cpu", "bf16"), tiny)
     )
     for found, expected in zip(low, exact, strict=True):
-        assert found == pytest.approx(tuple(expected), abs=0.1)
+        assert found == pytest.approx(tuple(expected), rel=0.1, abs=0.01)

@@ -6,6 +6,7 @@ The Snakefile imports this module: only the standard library.
 import functools
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,7 @@ _BY_LANGUAGE = {**dict.fromkeys(ENGLISH, DEFAULT), **dict.fromkeys(("pt", "por")
 # What is said where `other` judges.
 UNLABELLED = (
     "judge: no label is in '{}', so the judge was fitted to English ones: take its probability as "
-    "an order, not as a share of good ones (on Portuguese labels, of those from .3, .40 on "
-    "average, .54 were good: docs/judge.md#other-languages)"
+    "an order, not as a share of good ones (reports/judge.md#other-languages)"
 )
 
 # What forced decoding by the forward model says about a candidate.
@@ -44,8 +44,8 @@ def judges(config: dict[str, Any]) -> list[str]:
 
 
 def shipped_name(language: str) -> str:
-    """Return which of the judges that ship is for references of a language."""
-    return _BY_LANGUAGE.get(language, OTHER)
+    """Return which of the judges that ship is for references of a language, such as `pt-BR`."""
+    return _BY_LANGUAGE.get(re.split("[-_]", language)[0].lower(), OTHER)
 
 
 def block_of(config: dict[str, Any], name: str) -> dict[str, Any]:

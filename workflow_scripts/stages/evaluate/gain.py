@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from workflow_scripts.core.files.rows import Paraphrase
 from workflow_scripts.core.seeding import generator
@@ -17,7 +16,8 @@ from workflow_scripts.stages.select.near_doubles import same_content, word_chang
 # How far a judge's log-odds are off on another kind of text or another system's paraphrases: a
 # standard deviation, chosen so that intervals hold the labelled share (reports/judge.md).
 _OTHER_TEXT = 0.35
-_NEVER = 1e-6
+# No share is told to be nearer to 0 or 1.
+_LEAST = 1e-6
 
 
 class Gain:
@@ -96,10 +96,11 @@ def expected_share(blocks: NDArray[np.float64], samples: int, seed: int) -> dict
         seed: of the draws.
     """
     drawn = np.concatenate(list(resampled(blocks, samples, seed)))
-    shares = np.clip(drawn[:, 0] / drawn[:, 1], _NEVER, 1 - _NEVER)
+    shares = np.clip(drawn[:, 0] / drawn[:, 1], _LEAST, 1 - _LEAST)
     off = generator(seed, "judge").normal(0, _OTHER_TEXT, len(shares))
+    odds = shares / (1 - shares) * np.exp(off)
     total, judged = blocks.sum(axis=0)
     return {
         "share": round(100 * float(total / judged), DECIMALS),
-        **interval(100 * expit(logit(shares) + off)),
+        **interval(100 * odds / (1 + odds)),
     }

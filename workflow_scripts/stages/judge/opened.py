@@ -25,7 +25,7 @@ from workflow_scripts.plan.catalogues.judges import (
     UNLABELLED,
     shipped_name,
 )
-from workflow_scripts.plan.catalogues.pair_features import ENCODER, ENGLISH, NEEDS
+from workflow_scripts.plan.catalogues.pair_features import COMPARED, ENCODER, ENGLISH, NEEDS
 from workflow_scripts.stages.judge.features import Models, compute
 from workflow_scripts.stages.judge.grammar.grammar_model import Grammar
 from workflow_scripts.stages.judge.judge import Judge
@@ -43,11 +43,11 @@ _ENGLISH_SHARE, _ENOUGH_WORDS = 0.15, 20
 def missing(judge: Judge, pairs: Pairs, models: Models) -> Iterator[str]:
     """Yield messages about the features of a judge that are unknown."""
     for name in judge.features:
-        lacking = [
-            need
+        lacking = dict.fromkeys(
+            "sources and the backward model" if need in COMPARED[1:] else need
             for need in NEEDS[name]
             if getattr(pairs, need, None) is None and getattr(models, need, None) is None
-        ]
+        )
         if lacking:
             yield f"missing feature: {name} (needs {', '.join(lacking)})"
     for column in ("forward_nll", "backward_nll"):
@@ -114,6 +114,12 @@ def models_of(judge: Judge, encoder: Path | None, grammar: Path | None, device: 
     return models
 
 
+def _knows(judge: Judge, language: str) -> bool:
+    """Tell whether a judge is of a language; those that have one of ours may have two codes."""
+    ours = shipped_name(language)
+    return language == judge.language or (ours != OTHER and ours == shipped_name(judge.language))
+
+
 def judge_of(name: str, language: str | None) -> Judge:
     """Return the judge of references in a language; say on stderr where no label is in it.
 
@@ -127,10 +133,10 @@ def judge_of(name: str, language: str | None) -> Judge:
     """
     own = shipped_name(language) if name == DEFAULT and language is not None else None
     judge = load_judge(own or name)
-    known = ENGLISH if judge.language in ENGLISH else (judge.language,)
     if judge.language == OTHER:
-        print(UNLABELLED.format(language), file=sys.stderr)
-    elif own is None and language is not None and language not in known:
+        if language is not None and shipped_name(language) == OTHER:
+            print(UNLABELLED.format(language), file=sys.stderr)
+    elif own is None and language is not None and not _knows(judge, language):
         raise InputError(
             f"the judge '{name}' knows references in '{judge.language}' only, not in '{language}'; "
             f"take '{DEFAULT}', or fit one of your own (paraloom judge fit, docs/judge.md)"

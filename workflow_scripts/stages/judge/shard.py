@@ -106,16 +106,10 @@ def _pairs(
         ],
         forward_nll=np.array([candidate["forward_nll"] for candidate in candidates]),
         backward_nll=np.array([candidate["backward_nll"] for candidate in candidates]),
-        lost=_known([candidate["lost"] for candidate in candidates]),
-        divergence=_known([candidate["divergence"] for candidate in candidates]),
+        lost=np.array([candidate["lost"] for candidate in candidates], np.float64),
+        divergence=np.array([candidate["divergence"] for candidate in candidates], np.float64),
         **of_references,
     )
-
-
-def _known(values: list[float | None]) -> Numbers | None:
-    """Return the values; None if none of them is known, as in a merge."""
-    numbers = np.array(values, np.float64)
-    return None if np.isnan(numbers).all() else numbers
 
 
 def judge_stream(
