@@ -21,6 +21,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.core.files.model_folder import (
     HUGGING_FACE,
+    HUGGING_FACE_MORE,
     MARIAN_BINARY,
     ModelFiles,
     model_files,
@@ -78,7 +79,7 @@ def read_notes(folder: Path, files: ModelFiles) -> Notes:
     Raises:
         InputError: a file of notes can't be read.
     """
-    if files.kind == HUGGING_FACE:
+    if files.kind in (HUGGING_FACE, HUGGING_FACE_MORE):
         return _of_hugging_face(folder, files)
     if files.kind == MARIAN_BINARY:
         return _of_a_student(folder, files)

@@ -15,6 +15,7 @@ from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.model_folder import (
     HUGGING_FACE,
+    HUGGING_FACE_MORE,
     MARIAN_BINARY,
     MARIAN_NPZ,
     SOCKEYE,
@@ -35,7 +36,10 @@ LOADERS: dict[str, ModuleType] = {
     MARIAN_BINARY: marian,
     MARIAN_NPZ: marian,
     HUGGING_FACE: hugging_face,
+    HUGGING_FACE_MORE: hugging_face,
 }
+# Their loaders read what the user chooses of a model with several languages.
+_WITH_LANGUAGES = (HUGGING_FACE, HUGGING_FACE_MORE)
 
 
 def load_model(
@@ -58,7 +62,8 @@ def load_model(
         raise InputError(f"precision {precision!r}: use one of {', '.join(PRECISIONS)}")
     files = model_files(folder)
     network, source_vocab, target_vocab = LOADERS[files.kind].load(folder, files)
-    network.marks = replace(network.marks, first=read_tag(folder, files, source_vocab))
+    if files.kind not in _WITH_LANGUAGES:
+        network.marks = replace(network.marks, first=read_tag(folder, files, source_vocab))
     allowed = _shortlist(folder, files, network) if shortlist else None
     chosen, how = choose_device(device), PRECISIONS[precision]
     how.check(chosen)
