@@ -151,7 +151,7 @@ def _pieces(
         ids, special = _of_tokenizer(path)
     elif files.vocabularies:
         ids = _of_json(folder / files.vocabularies[0])
-        special = _added(folder, files, len(ids))
+        special = _added(folder, files, ids)
     elif config["model_type"] == "pegasus":
         offset = read_if_there(folder, files, _TOKENIZER).get("offset", _OFFSET)
         pieces = _of_sentence_piece(path)
@@ -164,7 +164,7 @@ def _pieces(
         pieces = _of_sentence_piece(path)
         shifted = {piece: row + 1 for piece, row in pieces.items() if row > 2}
         ids = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3} | shifted
-        special = _added(folder, files, len(ids))
+        special = _added(folder, files, ids)
     if other := [name for name, row in special.items() if ids.get(name, row) != row]:
         raise InputError(f"{path}: {other[0]!r} has another id there; {_OTHER}")
     ids |= special
@@ -202,12 +202,14 @@ def _of_json(path: Path) -> dict[str, int]:
     return ids
 
 
-def _added(folder: Path, files: ModelFiles, first: int) -> dict[str, int]:
-    """Return the ids of tokens that stand in the files beside a vocabulary of `first` pieces.
+def _added(folder: Path, files: ModelFiles, ids: dict[str, int]) -> dict[str, int]:
+    """Return the ids of tokens that stand in the files beside a vocabulary.
 
-    Where the files give a list of names alone, they follow the vocabulary.
+    Those that are listed without an id follow the vocabulary.
     """
+    path = folder / _TOKENIZER
     settings = read_if_there(folder, files, _TOKENIZER)
+    symbols = read_if_there(folder, files, "special_tokens_map.json")
     try:
         added = {
             token["content"]: int(row)
@@ -215,18 +217,16 @@ def _added(folder: Path, files: ModelFiles, first: int) -> dict[str, int]:
             if token["special"]
         }
         added |= read_if_there(folder, files, "added_tokens.json")
-        names = (
-            settings.get("additional_special_tokens")
-            or read_if_there(folder, files, "special_tokens_map.json").get(
-                "additional_special_tokens"
-            )
-            or []
-        )
-        listed = [name if isinstance(name, str) else name["content"] for name in names]
+        key = "additional_special_tokens"
+        listed = [
+            name if isinstance(name, str) else name["content"]
+            for name in settings.get(key) or symbols.get(key) or []
+        ]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{folder / _TOKENIZER}: its tokens can't be read: {error!r}") from error
-    _require_ids(folder / _TOKENIZER, added)
-    return added or {name: first + place for place, name in enumerate(listed)}
+        raise InputError(f"{path}: its special tokens can't be read: {error!r}") from error
+    _require_ids(path, added)
+    follow = {name: len(ids) + place for place, name in enumerate(listed) if name not in ids}
+    return follow | added
 
 
 def _require_ids(path: Path, ids: dict[str, Any]) -> None:
