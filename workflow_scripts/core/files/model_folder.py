@@ -149,7 +149,8 @@ def _hugging_face(files: set[str], folder: str) -> ModelFiles:
     text = _present(_HF_TEXT, files)
     kind = HUGGING_FACE_MORE if text and not files & {source, target} else HUGGING_FACE
     if kind == HUGGING_FACE:
-        _require(kind, _HF_FILES, files, folder)
+        other = f"; {HUGGING_FACE_MORE} has {' or '.join(_HF_TEXT)}"
+        _require(kind, _HF_FILES, files, folder, other)
     weights = _present(_HF_WEIGHTS, files)
     if not weights:
         raise InputError(
@@ -260,9 +261,11 @@ def _is_shortlist(name: str) -> bool:
     return name.startswith("lex") and name.endswith(".bin")
 
 
-def _require(kind: str, needed: Iterable[str], files: set[str], folder: str) -> None:
+def _require(
+    kind: str, needed: Iterable[str], files: set[str], folder: str, more: str = ""
+) -> None:
     if missing := [name for name in needed if name not in files]:
-        raise InputError(f"{folder} is no {kind} folder: {', '.join(missing)} missing")
+        raise InputError(f"{folder} is no {kind} folder: {', '.join(missing)} missing{more}")
 
 
 def _present(names: Iterable[str], files: set[str]) -> tuple[str, ...]:
