@@ -214,6 +214,7 @@ class _Reader:
         source = tables[0][orders.source.rows]
         one = tied and config["share_encoder_decoder_embeddings"] and orders.source is orders.target
         target = source if one else tables[1][orders.target.rows]
+        table = target if tied else output[orders.target.rows]
         lead = orders.marks.lead
         longest = min(config["max_position_embeddings"], _MOST_POSITIONS)
         most = longest - len(lead) if self._family.learned else None
@@ -226,17 +227,17 @@ class _Reader:
             encoder_norm=self._final_norm("encoder"),
             decoder=[self._decoder_layer(n) for n in range(config["decoder_layers"])],
             decoder_norm=self._final_norm("decoder"),
-            output=output_layer(target if tied else output[orders.target.rows], self._bias()),
+            output=output_layer(table, self._bias(table)),
             marks=orders.marks,
         )
 
-    def _bias(self) -> Tensor:
-        """Return the bias of the output [V]; only Marian's class insists on one."""
+    def _bias(self, table: Tensor) -> Tensor:
+        """Return the bias of the output [V], zeros like its `table` if none is in the file."""
         config, rows = self._config, self._orders.target.rows
         if _BIAS in self._parameters or config["model_type"] == "marian":
             bias = self._take(_BIAS, 1, config["decoder_vocab_size"])[0][rows]
         else:
-            bias = torch.zeros(len(rows))
+            bias = table.new_zeros(len(rows))
         if rows[BOS] == rows[PAD]:
             # <s> and <pad> are one piece there; it counts once.
             bias[BOS] = -torch.inf
