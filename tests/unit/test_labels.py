@@ -5,7 +5,9 @@ import re
 import pytest
 
 from tests import labels
+from workflow_scripts.stages.clean.normalise import normalise
 
+SIDES = ("source", "reference", "paraphrase")
 CARD = (labels.FOLDER / "README.md").read_text(encoding="utf-8")
 INSTRUCTION = (labels.FOLDER / "instruction.md").read_text(encoding="utf-8")
 
@@ -23,14 +25,17 @@ def test_the_card_describes_each_column_and_the_instruction_each_word():
     assert set(named) == words
 
 
-def test_what_the_backward_model_compares_is_that_of_the_student():
+def test_what_the_backward_model_compares_is_that_of_a_run():
     for language, name in labels.LANGUAGES.items():
-        rows = labels.table(name)[:60:6]
-        found = labels.compared_rows(language, rows)
-        for row, each in zip(rows, found, strict=True):
+        rows = labels.table(name)
+        cleaned = [row | {side: normalise(row[side]) for side in SIDES} for row in rows]
+        changed = [place for place, row in enumerate(rows) if row != cleaned[place]]
+        places = [*changed[:6], *range(0, 60, 6)]
+        found = labels.compared_rows(language, [cleaned[place] for place in places])
+        for place, each in zip(places, found, strict=True):
             # 8-bit products depend a little on what else is in the batch.
-            assert [float(row[name]) for name in ("lost", "divergence")] == pytest.approx(
-                [each.lost, each.divergence], abs=0.3, rel=0.1
+            assert [float(rows[place][name]) for name in ("lost", "divergence")] == pytest.approx(
+                [each.lost, each.divergence], abs=0.5, rel=0.1
             )
 
 
