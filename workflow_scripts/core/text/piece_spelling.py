@@ -5,8 +5,9 @@ that fall back to bytes; byte-level BPE has pieces of such bytes.
 """
 
 import re
+import sys
 import unicodedata
-from contextlib import suppress
+from collections import Counter
 
 WORD_MARK = "\u2581"  # SentencePiece's mark at the beginning of a word
 _BYTES = re.compile(r"(?:<0x[0-9A-F]{2}>)+")
@@ -41,8 +42,8 @@ def follows_word(piece: str) -> bool:
     """Tell whether a word has ended before a piece.
 
     It has ended before a piece that begins a word, and before a piece without letters, marks and
-    digits: it is punctuation. A character whose bytes go on in the next piece counts as the first
-    that begins so (E2 80: punctuation, C3: a letter), the rest of one as a letter.
+    digits: it is punctuation. A character whose bytes go on in the next piece counts as most of
+    those that begin so (E2 80: punctuation, C3: letters), the rest of one as a letter.
     """
     return piece.startswith(WORD_MARK) or all(
         unicodedata.category(character)[0] not in "LMN" for character in _BYTES.sub(_whole, piece)
@@ -51,7 +52,22 @@ def follows_word(piece: str) -> bool:
 
 def _whole(run: re.Match[str]) -> str:
     data = bytes.fromhex(run[0].replace("<0x", "").replace(">", ""))
-    for missing in range(4):
-        with suppress(UnicodeDecodeError):
-            return (data + missing * b"\x80").decode()
-    return "x"
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        if error.reason != "unexpected end of data":
+            return "x"
+        return data[: error.start].decode() + _begun(data[error.start :])
+
+
+def _begun(data: bytes) -> str:
+    """Return a letter or a blank, whichever is more like the characters that begin with bytes."""
+    size = 2 + (data[0] >= 0xE0) + (data[0] >= 0xF0)
+    number = data[0] & 0x7F >> size
+    for byte in data[1:]:
+        number = number << 6 | byte & 0x3F
+    begin, end = (bound << 6 * (size - len(data)) for bound in (number, number + 1))
+    kinds = Counter(
+        unicodedata.category(chr(point))[0] for point in range(begin, min(end, sys.maxunicode + 1))
+    )
+    return "x" if kinds["L"] + kinds["M"] + kinds["N"] >= kinds["P"] + kinds["S"] else " "

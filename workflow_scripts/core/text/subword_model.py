@@ -6,13 +6,14 @@ as U+2581 (Metaspace) or in bytes (byte-level BPE). Pieces are spelled as Senten
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import sentencepiece
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.atomic import copy_file, write_text
 from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.core.text.piece_spelling import WORD_MARK, spelled
 
@@ -21,6 +22,7 @@ _UNKNOWN_PENALTY = 10.0
 _UNKNOWN = "<unk>"
 # Before the name of a token that no text may hold; a code point that is no character.
 _NO_TEXT = "\U0010ffff"
+_VOCABULARY = "vocab.json"
 _SAVE = "write tokenizer.json with AutoTokenizer.from_pretrained(…).save_pretrained(…)"
 
 
@@ -56,6 +58,11 @@ class SubwordModel:
         """Return the pieces of a text that stands behind a blank inside of a sentence."""
         return self.pieces(f" {text.lstrip()}" if self.unmarked_start else text)
 
+    @property
+    def at_start(self) -> Callable[[str], list[str]] | None:
+        """What gives the pieces of a text that begins a sentence, where `phrase` gives others."""
+        return self.pieces if self.unmarked_start else None
+
     def text(self, pieces: list[str]) -> str:
         """Join pieces to text again."""
         return self._inner.text(pieces)
@@ -84,6 +91,18 @@ class SubwordModel:
                 "a unigram model of SentencePiece"
             )
         return self._inner.nbest(text, n)
+
+
+def copy_model(path: Path, copy: Path) -> None:
+    """Copy a tokenizer as one file: a vocab.json with its merges.txt becomes a tokenizer.json.
+
+    Raises:
+        InputError: as `SubwordModel`.
+    """
+    if path.name == _VOCABULARY:
+        write_text(copy, json.dumps(_parts(path)))
+    else:
+        copy_file(path, copy)
 
 
 def sentence_piece(path: Path) -> sentencepiece.SentencePieceProcessor:
@@ -154,21 +173,11 @@ class _Tokenizer:
 
         parts = _parts(path)
         byte_level = _check(path, parts)
-        added = {token["content"]: token["special"] for token in parts["added_tokens"]}
-        self._special = {token for token, special in added.items() if special}
-        model = parts["model"]
-        unknown = model.get("unk_token")
-        if model["type"] == "Unigram":
-            if model["unk_id"] is not None:
-                unknown = model["vocab"][model["unk_id"]][0]
-            # The library would find special tokens in a text, as they are pieces.
-            parts["added_tokens"] = [t for t in parts["added_tokens"] if not t["special"]]
-            model["vocab"] = [
-                [_NO_TEXT + piece if piece in self._special else piece, score]
-                for piece, score in model["vocab"]
-            ]
         parts |= {"truncation": None, "padding": None}
         try:
+            added = {token["content"]: token["special"] for token in parts["added_tokens"]}
+            self._special = {token for token, special in added.items() if special}
+            unknown = _without_special(parts, self._special)
             self._tokenizer = Tokenizer.from_str(json.dumps(parts))
         except Exception as error:  # the library raises no other kind
             raise InputError(f"{path}: cannot read the tokenizer: {error}") from error
@@ -181,10 +190,8 @@ class _Tokenizer:
             name = token.removeprefix(_NO_TEXT)
             if name == unknown:
                 name = _UNKNOWN
-            elif name in self._special:
-                token = name
             elif name in added:
-                name = name.replace(" ", WORD_MARK)
+                name = name if added[name] else name.replace(" ", WORD_MARK)
             elif byte_level:
                 try:
                     name = spelled(token)
@@ -195,7 +202,7 @@ class _Tokenizer:
                     ) from None
             if name in self._tokens:
                 raise InputError(f"{path}: two tokens are both spelled {name!r}")
-            self._names[index], self._tokens[name] = name, token
+            self._names[index], self._tokens[name] = name, token.removeprefix(_NO_TEXT)
         self.unmarked_start = not self._shown("a").startswith((WORD_MARK, "\u0120"))
 
     def _shown(self, text: str) -> str:
@@ -265,6 +272,22 @@ def _of_merges(path: Path, merges: Path, vocabulary: Iterable[str]) -> dict[str,
     return json.loads(tokenizer.to_str())
 
 
+def _without_special(parts: dict[str, Any], special: set[str]) -> str | None:
+    """Make special tokens no pieces of a Unigram model; return the name of the unknown piece.
+
+    The library would find them in a text: they are pieces of the best scores.
+    """
+    model = parts["model"]
+    if model["type"] != "Unigram":
+        return model.get("unk_token")
+    pieces = model["vocab"]
+    unknown = None if model.get("unk_id") is None else pieces[model["unk_id"]][0]
+    hidden = special & {piece for piece, _ in pieces}
+    model["vocab"] = [[_NO_TEXT * (piece in hidden) + piece, score] for piece, score in pieces]
+    parts["added_tokens"] = [t for t in parts["added_tokens"] if t["content"] not in hidden]
+    return unknown
+
+
 def _check(path: Path, parts: dict[str, Any]) -> bool:
     """Return whether a tokenizer is byte-level BPE.
 
@@ -275,7 +298,7 @@ def _check(path: Path, parts: dict[str, Any]) -> bool:
     if kind not in ("BPE", "Unigram"):
         raise InputError(f"{path}: model.type is {kind!r}; supported are BPE and Unigram")
     steps = list(_steps(parts.get("decoder")))
-    if any(step["type"] == "ByteLevel" for step in steps):
+    if any(step.get("type") == "ByteLevel" for step in steps):
         return True
     if not any(WORD_MARK in json.dumps(step, ensure_ascii=False) for step in steps):
         raise InputError(
