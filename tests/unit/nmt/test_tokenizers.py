@@ -56,7 +56,8 @@ class Kind:
 
     def __post_init__(self) -> None:
         self.names = [*SYMBOLS, *(name for name in self.own if name not in SYMBOLS)]
-        self.coder = TextCoder(Vocabulary(self.names), self.path)
+        self.vocabulary = Vocabulary(self.names)
+        self.coder = TextCoder(self.vocabulary, self.path)
         self.model = SubwordModel(self.path)
 
 
@@ -236,7 +237,7 @@ def test_a_word_in_a_text_is_one_that_is_forbidden_and_met(
     if not before and not lead:
         assert ids[: len(tied)] == tied
         phrase, found = tied, [0]
-    ends = Vocabulary(kind.names).ends_word
+    ends = kind.vocabulary.ends_word
     assert lead or any(ends[ids[at + len(phrase)]] for at in found)
 
 
@@ -252,7 +253,7 @@ def test_a_rewriter_keeps_words_out_and_puts_them_in(kind: Kind, tmp_path: Path,
     model = load_model(
         write_binary(tmp_path / "model", {"dim-vocabs": [size - 2] * 2}, end_bias=2.0), "cpu"
     )
-    model.source_vocab = model.target_vocab = Vocabulary(kind.names)
+    model.source_vocab = model.target_vocab = kind.vocabulary
     rewriter = Rewriter(model, kind.coder, kind.coder, "en")
     text = "the old cat sees a dog under houses"
     requests = [Request(text, number=3, samples=samples)]
