@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-import sentencepiece
-
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.text.subword_model import SubwordModel
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, Vocabulary
 
@@ -13,13 +12,17 @@ from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, Vocabulary
 class TextCoder:
     """Turns the lines of one language into piece ids and back.
 
-    Without a SentencePiece model a text is pieces with blanks between. With one it is raw text, and
-    its most probable segmentation is taken.
+    Without a sub-word model a text is pieces with blanks between. With one it is raw text, and its
+    most probable segmentation is taken.
 
     Args:
         vocabulary: of the side of the model.
-        spm_model: of the language.
+        spm_model: the sub-word model of the language, of whatever kind.
         ids: turns pieces into ids; as the vocabulary does, if not given.
+
+    Attributes:
+        raw: whether texts are raw text.
+        unmarked_start: whether words are written otherwise at the start of a text (`SubwordModel`).
     """
 
     def __init__(
@@ -30,23 +33,21 @@ class TextCoder:
     ):
         self._vocabulary = vocabulary
         self._ids = vocabulary.ids if ids is None else ids
-        self._processor = None
-        if spm_model is not None:
-            try:
-                self._processor = sentencepiece.SentencePieceProcessor(model_file=str(spm_model))
-            except (OSError, RuntimeError, UnicodeDecodeError) as error:
-                raise InputError(f"{spm_model}: cannot read the SentencePiece model") from error
-
-    @property
-    def raw(self) -> bool:
-        """Whether texts are raw text."""
-        return self._processor is not None
+        self._text = None if spm_model is None else SubwordModel(spm_model)
+        self.raw = self._text is not None
+        self.unmarked_start = self._text is not None and self._text.unmarked_start
 
     def pieces(self, text: str) -> list[str]:
         """Return the pieces of a text; a text of blanks has none."""
-        if self._processor is None or not text.strip():
+        if self._text is None or not text.strip():
             return text.split()
-        return self._processor.encode(text, out_type=str)
+        return self._text.pieces(text)
+
+    def phrase(self, text: str) -> list[str]:
+        """Return the pieces of a text that stands behind a blank inside of a sentence."""
+        if self._text is None or not text.strip():
+            return text.split()
+        return self._text.phrase(text)
 
     def ids(self, pieces: Iterable[str]) -> list[int]:
         """Return the ids of pieces; one that the model does not know becomes <unk>."""
@@ -61,12 +62,12 @@ class TextCoder:
         start = SYMBOLS[BOS]
         if text.split()[:1] == [start]:
             return (BOS, *self.encode(text.lstrip().removeprefix(start)))
-        return tuple(self.encode(text))
+        return tuple(self.ids(self.phrase(text)))
 
     def decode(self, ids: list[int]) -> str:
         """Return the text of ids."""
         pieces = self._vocabulary.pieces(ids)
-        return " ".join(pieces) if self._processor is None else self._processor.decode(pieces)
+        return " ".join(pieces) if self._text is None else self._text.text(pieces)
 
 
 def source_coder(model: Model, spm_model: Path | None = None) -> TextCoder:

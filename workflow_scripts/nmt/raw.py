@@ -6,10 +6,11 @@ from pathlib import Path
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.core.text.normalisation import spellings, written_without_blanks
+from workflow_scripts.core.text.piece_spelling import WORD_MARK
 from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.pieces import TextCoder, raw_coders, source_coder, target_coder
-from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, UNK, WORD_MARK
+from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, UNK
 
 # What may stand before a word without a blank between: the word's first piece then has no mark.
 _LEADS = ('"', "'", "(", "-", "\u201c", "\u201e", "\u00ab", "\u00bf", "\u00a1")
@@ -83,14 +84,15 @@ def _models_of_run(folder: Path) -> tuple[Path, Path] | tuple[None, None]:
 def wanted(coder: TextCoder, text: str) -> Phrase:
     """Return the pieces that a wanted phrase is written in; none if it is empty.
 
-    In plain text the phrase stands as it is, in its most probable segmentation.
+    In plain text the phrase stands as it is, in its most probable segmentation: behind a blank, or
+    at the start of the sentence if `<s>` ties it to that.
     """
     if not coder.raw:
         return coder.encode_phrase(text)
     start, words = _start(text)
     if written_without_blanks(words[:1]):
         return (*start, *_unmarked(coder, words))
-    return (*start, *coder.encode(words))
+    return (*start, *coder.encode(words)) if start else _inside(coder, words)
 
 
 def forbidden(coder: TextCoder, text: str) -> list[Phrase]:
@@ -106,12 +108,14 @@ def forbidden(coder: TextCoder, text: str) -> list[Phrase]:
     start, words = _start(text)
     sequences: dict[Phrase, None] = {}
     for spelling in spellings(words, case=True):
-        written = [tuple(coder.encode(spelling))]
+        written = [_inside(coder, spelling)]
         for lead in _LEADS:
-            written += [tuple(coder.encode(lead + spelling)), _unmarked(coder, lead + spelling)]
+            written += [_inside(coder, lead + spelling), _unmarked(coder, lead + spelling)]
         if written_without_blanks(spelling[:1]):
             written.append(_unmarked(coder, spelling))
         sequences |= dict.fromkeys((*start, *ids) for ids in written if ids and UNK not in ids)
+        if coder.unmarked_start and UNK not in (first := coder.encode(spelling)):
+            sequences[(BOS, *first)] = None
     return list(sequences)
 
 
@@ -131,6 +135,11 @@ def _start(text: str) -> tuple[Phrase, str]:
     if first.startswith(symbol):
         return (BOS,), " ".join([first.removeprefix(symbol), *others]).strip()
     return (), " ".join([first, *others])
+
+
+def _inside(coder: TextCoder, text: str) -> Phrase:
+    """Return the pieces of a text that stands behind a blank."""
+    return tuple(coder.ids(coder.phrase(text)))
 
 
 def _unmarked(coder: TextCoder, text: str) -> Phrase:

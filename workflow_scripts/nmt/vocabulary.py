@@ -1,16 +1,15 @@
 """Pieces and their ids, as in a vocabulary file of Sockeye 3."""
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.json_text import parse_json
+from workflow_scripts.core.text.piece_spelling import follows_word
 
 PAD, UNK, BOS, EOS = range(4)
 SYMBOLS = ("<pad>", "<unk>", "<s>", "</s>")
-WORD_MARK = "\u2581"  # SentencePiece's mark at the beginning of a word
 
 
 class Vocabulary:
@@ -71,12 +70,8 @@ class Vocabulary:
     def ends_word(self) -> list[bool]:
         """For every id, whether a word has ended before this piece.
 
-        It has ended before a piece that begins a word, before a piece without letters, marks and
-        digits (it is punctuation), and before a symbol such as </s>.
+        It has before a symbol such as </s>, and where `follows_word` says so.
         """
         return [
-            index < len(SYMBOLS)
-            or piece.startswith(WORD_MARK)
-            or all(unicodedata.category(character)[0] not in "LMN" for character in piece)
-            for index, piece in enumerate(self._pieces)
+            index < len(SYMBOLS) or follows_word(piece) for index, piece in enumerate(self._pieces)
         ]

@@ -470,6 +470,8 @@ class Letters:
     def pieces(self, text):
         return ["▁" + text[0], *text[1:]]
 
+    phrase = pieces
+
     def text(self, pieces):
         return "".join(pieces).replace("▁", " ").strip()
 

@@ -249,6 +249,23 @@ def test_first_tokens_are_forbidden_at_the_start(reference, count, forms):
     assert not found.spellings
 
 
+@pytest.mark.parametrize("block", [None, {"v": negative(first=2)}])
+def test_words_that_are_written_otherwise_at_the_start_are_forbidden_there_too(block):
+    random = {
+        "kind": "negative",
+        "choose": "random",
+        "sets": 1,
+        "fraction": [1.0, 1.0],
+        "case": True,
+    }
+    config = {"variants": block, "language": "en"} if block else random
+    (found,) = set_maker(config, 1, letters, None, list)("I told", "c:1")
+    forms = {"I told", "i told"} if block else {"I", "i", "told", "Told"}
+    written = {("<s>", *form) for form in forms}
+    inside = {(*("<s>",) * bool(block), *letters(form)) for form in forms}
+    assert found.phrases == written | inside
+
+
 RATINGS = "parabank_ratings"
 # Of these the words follow from their IDF.
 BY_IDF = {f"s{number:02d}": PRESETS[f"s{number:02d}"] for number in range(1, 22)}

@@ -576,7 +576,7 @@ def test_checks_need_no_more_than_the_snakefile_has():
     """And what jobs read of the configuration not even that: their environments lack jsonschema."""
     code = "import sys, {}; found = {} & set(sys.modules); assert not found, found"
     jobs = "workflow_scripts.stages.train.model_checks, workflow_scripts.plan.catalogues.embeddings"
-    heavy = {"numpy", "pyarrow", "torch", "pandas", "sentencepiece"}
+    heavy = {"numpy", "pyarrow", "torch", "pandas", "sentencepiece", "tokenizers"}
     unknown = {*heavy, "jsonschema", "snakemake"}
     for modules, absent in (("workflow_scripts.stages.catalogue", heavy), (jobs, unknown)):
         command = [sys.executable, "-c", code.format(modules, absent)]

@@ -7,10 +7,11 @@ from itertools import pairwise, product
 import pytest
 
 from tests import oracles
+from workflow_scripts.core.text.piece_spelling import WORD_MARK
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.sampling import SampleRequest, sample
-from workflow_scripts.nmt.vocabulary import SYMBOLS, WORD_MARK, Vocabulary
+from workflow_scripts.nmt.vocabulary import SYMBOLS, Vocabulary
 from workflow_scripts.stages.rewrite import spellings
 from workflow_scripts.stages.rewrite.spellings import every_segmentation
 from workflow_scripts.stages.subword.segmenter import Segmenter

@@ -3,12 +3,12 @@
 from functools import partial
 from pathlib import Path
 
-import sentencepiece
 import torch
 from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.model_folder import MARIAN_BINARY, ModelFiles
+from workflow_scripts.core.text.subword_model import sentence_piece
 from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm, PrefixBlock
 from workflow_scripts.nmt.linear import Linear
@@ -113,10 +113,7 @@ def vocabulary(path: Path, size: int) -> Vocabulary:
 
     Marian may fill an embedding up; entries behind the pieces occur in no text.
     """
-    try:
-        processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
-    except (OSError, RuntimeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot read the SentencePiece model: {error}") from error
+    processor = sentence_piece(path)
     ids = (processor.eos_id(), processor.unk_id(), processor.bos_id(), processor.pad_id())
     if ids != (EOS, UNK, -1, -1):
         raise InputError(

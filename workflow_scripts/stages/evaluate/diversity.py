@@ -25,13 +25,12 @@ from workflow_scripts.core.files.parallel import read_pairs
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.statistics.rounding import DECIMALS
 from workflow_scripts.core.text.normalisation import words
+from workflow_scripts.core.text.piece_spelling import WORD_MARK
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 ORDERS = MAX_NGRAM_ORDER
 # Its statistics of two sentences; its public functions score these too, for twice the time.
 _BLEU = BLEU(tokenize="none")
-# SentencePiece's sign for a blank, with which the first piece of a word begins.
-WORD_MARK = "\u2581"
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ def assemble(
                 }
             )
     counts["candidates"] = len(candidates)
-    counts["blocked"] = len(blocked_words(job.sets, lexicon, segmenter.pieces))
+    counts["blocked"] = len(blocked_words(job.sets, lexicon, segmenter.phrase))
     generated: CandidatesRow = {
         **reading.row,
         "sets": [
@@ -335,8 +335,9 @@ def generate_shard(
     constraints = config["constraints"]
     segmenter, source_segmenter = (Segmenter(model / f"{of}.model") for of in SIDES)
     with unchanged(inputs or {}):
-        make_sets = set_maker(constraints, config["seed"], segmenter.pieces, idf)
-    free_sets = set_maker(None, config["seed"], segmenter.pieces, None)
+        ways = segmenter.phrase, idf, segmenter.at_start
+        make_sets = set_maker(constraints, config["seed"], *ways)
+    free_sets = set_maker(None, config["seed"], segmenter.phrase, None)
     searches: dict[str | None, dict[str, Any]] = config.get("searches") or {None: config["search"]}
     constrained = (constraints or {}).get("searches", searches)
     variants = len((constraints or {}).get("variants", []))

@@ -52,6 +52,7 @@ class Variants:
         paraphrases: those of pairs.
         spare: the words that may not be forbidden.
         tag: gives the parts of speech of a sentence's words; None: there is no tagger.
+        at_start: gives the pieces of a text that begins a sentence, where they are others.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Variants:
         paraphrases: Paraphrases,
         spare: Spare,
         tag: Tag | None = None,
+        at_start: Segment | None = None,
     ):
         constraints = filled(constraints, "variants")
         self._variants: dict[str, dict[str, Any] | None] = constraints["variants"]
@@ -71,6 +73,7 @@ class Variants:
         self._language: str | None = constraints.get("language")
         self._split = splitter(self._language)
         self._segment = segment
+        self._at_start = at_start or segment
         self._idf = idf
         self._paraphrases = paraphrases
         self._spare = spare
@@ -123,7 +126,8 @@ class Variants:
             for text in first
             for form in (text, text[:1].lower() + text[1:], text[:1].upper() + text[1:])
         }
-        phrases = frozenset((start, *self._segment(form)) for form in forms)
+        ways = (self._segment, self._at_start)
+        phrases = frozenset((start, *segment(form)) for form in forms for segment in ways)
         return [ConstraintSet([f"{start} {first[0]}"], [], frozenset(), phrases, [])]
 
     def _negative(
@@ -224,20 +228,46 @@ def _of_ranks(words: list[str], wanted: int | list[int]) -> list[str]:
 
 
 def set_maker(
-    config: dict[str, Any] | None, seed: int, segment: Segment, idf_path: Path | None
+    config: dict[str, Any] | None,
+    seed: int,
+    segment: Segment,
+    idf_path: Path | None,
+    at_start: Segment | None = None,
 ) -> SetMaker:
     """Return a function that makes the constraint sets of a reference.
 
     Args:
         config: the `constraints` block of a system: None, random sets, or variants.
         seed: of the random choices.
-        segment: gives the Viterbi pieces of a text.
+        segment: gives the Viterbi pieces of a text inside of a sentence.
         idf_path: document frequencies, where the block has bounds of the IDF.
+        at_start: gives those of a text that begins a sentence, where they are others.
 
     Raises:
         InputError: document frequencies or spaCy are missing, or the file of paraphrases or a model
             of the tagger can't be read.
     """
+    make = _maker(config, seed, segment, idf_path, at_start)
+    if at_start is None:
+        return make
+    return lambda reference, identifier, source="": [
+        _at_start_too(each, at_start) for each in make(reference, identifier, source)
+    ]
+
+
+def _at_start_too(constraints: ConstraintSet, segment: Segment) -> ConstraintSet:
+    """Forbid the spellings at the start of a sentence, too, where other pieces write them."""
+    first = {(SYMBOLS[BOS], *segment(spelling)) for spelling in constraints.spellings}
+    return replace(constraints, phrases=constraints.phrases | first)
+
+
+def _maker(
+    config: dict[str, Any] | None,
+    seed: int,
+    segment: Segment,
+    idf_path: Path | None,
+    at_start: Segment | None,
+) -> SetMaker:
     if config is None or "variants" not in config:
         return lambda reference, identifier, source="": constraint_sets(
             reference, identifier, config, seed, segment, source
@@ -253,7 +283,7 @@ def set_maker(
         paraphrases = read_paraphrases(kind, Path(path), idf, most)
     spare = Spare(config.get("spare", {}), splitter(config.get("language")))
     tag = Tagger(**config["tagger"]).tags if "tagger" in config else None
-    return Variants(config, seed, segment, idf, paraphrases, spare, tag).sets
+    return Variants(config, seed, segment, idf, paraphrases, spare, tag, at_start).sets
 
 
 def _draws_paraphrases(variants: dict[str, dict[str, Any] | None]) -> bool:

@@ -135,7 +135,7 @@ def write_sources(
     scorer = None
     if forward:
         scorer = Direction(forward, "source", "reference", device, config["precision"])
-    no_constraints = set_maker(None, config["seed"], writes.pieces, None)
+    no_constraints = set_maker(None, config["seed"], writes.phrase, None)
     total = Counter({"written": 0, "unfinished": 0, "empty": 0})
     tally = Tally(extra=total)
 

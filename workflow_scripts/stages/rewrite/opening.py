@@ -180,4 +180,5 @@ def sets_of(run: Path, config: Config, pieces: Path, idf: Path | None, system: s
                 f"'system' {name} chooses words by their IDF, and {run} has counted none: name a "
                 "file of document frequencies (--idf), or a run one of whose systems has them"
             )
-    return set_maker(constraints, config.get("seed", 1), Segmenter(pieces).pieces, idf)
+    text = Segmenter(pieces)
+    return set_maker(constraints, config.get("seed", 1), text.phrase, idf, text.at_start)

@@ -163,7 +163,7 @@ class Rewriter:
         # The same words are avoided in many requests.
         self._forbidden = lru_cache(maxsize=1024)(partial(forbidden, target))
         self._in_pieces = lru_cache(maxsize=256)(
-            lambda phrase: every_segmentation(phrase, model.target_vocab)
+            lambda phrase: every_segmentation(phrase, model.target_vocab, target.unmarked_start)
         )
 
     def answer(self, requests: Iterable[Request]) -> list[Answer]:

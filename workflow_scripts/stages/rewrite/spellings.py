@@ -7,7 +7,8 @@ from itertools import islice, product
 import regex
 
 from workflow_scripts.core.text.normalisation import spellings, written_without_blanks
-from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, WORD_MARK, Vocabulary
+from workflow_scripts.core.text.piece_spelling import WORD_MARK
+from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, Vocabulary
 
 # A search gets at most this many ways to write a spelling; those of the fewest pieces come first.
 MOST_SEGMENTATIONS = 200
@@ -89,10 +90,13 @@ def forms_of(phrase: str, inflections: Forms) -> list[str]:
     return list(dict.fromkeys(forms))
 
 
-def every_segmentation(phrase: str, vocabulary: Vocabulary) -> list[tuple[int, ...]]:
+def every_segmentation(
+    phrase: str, vocabulary: Vocabulary, unmarked_start: bool = False
+) -> list[tuple[int, ...]]:
     """Return the ways to write a phrase in pieces, as it stands, in lower case and capitalised.
 
-    For each spelling at most `MOST_SEGMENTATIONS`, those of the fewest pieces first.
+    For each spelling at most `MOST_SEGMENTATIONS`, those of the fewest pieces first. With
+    `unmarked_start` the first word of a sentence may stand there without its mark.
     """
     start, words = at_start(phrase)
     symbol = (BOS,) if start else ()
@@ -100,10 +104,14 @@ def every_segmentation(phrase: str, vocabulary: Vocabulary) -> list[tuple[int, .
     for spelling in spellings(words, case=True):
         written = WORD_MARK + WORD_MARK.join(spelling.split())
         # Where nothing stands between words, a word's first piece needs no mark.
-        unmarked = [written[1:]] if written_without_blanks(spelling[:1]) else []
-        for text in (written, *unmarked):
+        ways = [(symbol, written)]
+        if written_without_blanks(spelling[:1]):
+            ways.append((symbol, written[1:]))
+        elif unmarked_start:
+            ways.append(((BOS,), written[1:]))
+        for before, text in ways:
             for pieces in islice(_segmentations(text, vocabulary), MOST_SEGMENTATIONS):
-                segmentations[(*symbol, *vocabulary.ids(pieces))] = None
+                segmentations[(*before, *vocabulary.ids(pieces))] = None
     return list(segmentations)
 
 

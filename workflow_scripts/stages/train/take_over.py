@@ -18,7 +18,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.atomic import copy_file, write_json
+from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
@@ -26,6 +26,7 @@ from workflow_scripts.core.files.model_folder import SETTINGS, SOCKEYE, ModelFil
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairRow, Side
 from workflow_scripts.core.progress import progress
+from workflow_scripts.core.text.subword_model import copy_model
 from workflow_scripts.nmt.inspect import read_notes
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS
@@ -191,7 +192,7 @@ def publish(
     write_figures(task.role, [], metrics, output)  # of its training nothing is known
     names = [*FIGURES]
     for side, text in texts.items():
-        copy_file(text, output / f"{side}.model")
+        copy_model(text, output / f"{side}.model")
         names.append(f"{side}.model")
     for file in sorted(path.iterdir()):
         file.replace(output / file.name)
