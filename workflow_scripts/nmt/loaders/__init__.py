@@ -13,6 +13,7 @@ from types import ModuleType
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.model_folder import (
+    CTRANSLATE2,
     HUGGING_FACE,
     MARIAN_BINARY,
     MARIAN_NPZ,
@@ -20,7 +21,7 @@ from workflow_scripts.core.files.model_folder import (
     ModelFiles,
     model_files,
 )
-from workflow_scripts.nmt.loaders import hugging_face, marian, sockeye3
+from workflow_scripts.nmt.loaders import ctranslate2, hugging_face, marian, sockeye3
 from workflow_scripts.nmt.loaders.description import Opened
 from workflow_scripts.nmt.memory import bound_compiled_products, keep_freed_memory
 from workflow_scripts.nmt.model import Model
@@ -34,6 +35,7 @@ LOADERS: dict[str, ModuleType] = {
     MARIAN_BINARY: marian,
     MARIAN_NPZ: marian,
     HUGGING_FACE: hugging_face,
+    CTRANSLATE2: ctranslate2,
 }
 
 
