@@ -71,6 +71,11 @@ class SelfAttention(Attention):
         """See `PrefixBlock`."""
         return self.whole(x, grid, None)
 
+    def remember(self, x: Tensor, grid: Grid) -> Tensor:
+        """See `PrefixBlock`: keys and values [prefixes, 2, H, T, d]."""
+        heads = grid.heads(self.inward(self.frame.enter(x)), 3 * self.heads)
+        return heads[:, self.heads :].unflatten(1, (2, self.heads))
+
     def state(self, capacity: int, like: Tensor) -> "KeysAndValues":
         """See `PrefixBlock`."""
         return KeysAndValues(self, capacity, like)
@@ -130,6 +135,10 @@ class KeysAndValues:
         depth = like.shape[-1] // block.heads
         self._kept = like.new_zeros(2, capacity, block.heads, GROWTH, depth, dtype=kind)
 
+    def begin(self, slots: Tensor, places: Tensor, lead: Tensor) -> None:
+        """See `PrefixState`."""
+        self._kept[:, slots, :, : lead.shape[3]] = lead.transpose(0, 1).to(self._kept.dtype)
+
     def grow(self, room: int) -> None:
         """See `PrefixState`."""
         self._kept = resized(self._kept, 3, room)
@@ -188,6 +197,11 @@ class SharedKeysAndValues:
         first = first.view(2, places, heads, 1)[:, : len(order)]
         rows = first + F.pad(order, (0, room - order.shape[1]))[:, None]
         self._kept = old.view(-1, depth).index_select(0, rows.flatten()).view(shape)
+
+    def begin(self, slots: Tensor, places: Tensor, lead: Tensor) -> None:
+        """See `PrefixState`; slots of one place write the same."""
+        by_entry = lead.permute(0, 3, 1, 2, 4).to(self._kept.dtype)
+        self._kept[:, places[:, None], :, self._lineage.lead] = by_entry
 
     def grow(self, room: int) -> None:
         """See `PrefixState`; the lineage makes room."""

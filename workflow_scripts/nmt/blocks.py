@@ -136,6 +136,12 @@ class Moment:
 class PrefixState(Protocol):
     """What a block keeps about the prefixes in all slots. The decoder does not look into it."""
 
+    def begin(self, slots: Tensor, places: Tensor, lead: Tensor) -> None:
+        """Let new slots [M], whose sentences are at `places` [M], have read the lead.
+
+        `lead` [M, ...] is what `PrefixBlock.remember` returned for their sentences.
+        """
+
     def grow(self, room: int) -> None:
         """Make room for `room` positions in every slot; the next steps need no more."""
 
@@ -165,6 +171,9 @@ class PrefixBlock(Protocol):
 
         No position sees a later one.
         """
+
+    def remember(self, x: Tensor, grid: Grid) -> Tensor:
+        """Return what a state keeps of the prefixes `x` [R, D] in `grid`: [prefixes, ...]."""
 
     def state(self, capacity: int, like: Tensor) -> PrefixState:
         """Return the state of `capacity` slots, on the device and in the precision of `like`.

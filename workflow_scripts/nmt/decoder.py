@@ -21,7 +21,8 @@ from workflow_scripts.nmt.sources import SourceReader, Sources
 class Decoder:
     """Up to `capacity` slots, of which 0..N-1 are in use, and the sentences they decode.
 
-    `position`, `place`: [N], how many tokens each slot has read, and its sentence's place.
+    `position`, `place`: [N], how many tokens each slot has read, the lead included, and its
+    sentence's place.
 
     The first step after a change of the slots reads numbers from the device and fixes all shapes.
     The next `stride - 1` steps have the same shapes and read nothing.
@@ -31,6 +32,7 @@ class Decoder:
         self.model = model
         self.capacity = capacity
         self._stride = stride
+        self._lead = len(model.marks.lead)
         # In tokens: the most that a slot has read, until when the shapes hold, and the room.
         self._read = self._until = self._room = 0
         self._readers: list[SourceReader] | None = None
@@ -63,7 +65,8 @@ class Decoder:
         if first + len(places) > self.capacity:
             raise ValueError(f"{len(places)} new slots, {self.capacity - first} are free")
         self._readers = None
-        self.position = torch.cat([self.position, torch.zeros_like(places)])
+        self.position = torch.cat([self.position, torch.full_like(places, self._lead)])
+        self._read = max(self._read, self._lead)
         self.place = torch.cat([self.place, places])
         return torch.arange(first, len(self), device=places.device)
 
@@ -110,6 +113,8 @@ class Decoder:
         readers = self._readers
         if readers is None or self._read == self._until:
             readers = self._arrange()
+            if self._lead:
+                self._begin((self.position == self._lead).nonzero()[:, 0])
         moment = self._moment()
         # Between the attentions there are more rows than slots.
         x = fill_up(network.target.at(tokens, self.position))
@@ -131,6 +136,12 @@ class Decoder:
             state.grow(self._room)
         self._readers = self._sources.readers(self.place)
         return self._readers
+
+    def _begin(self, slots: Tensor) -> None:
+        """Let slots [M], which have not made a step, have read the lead."""
+        places = self.place[slots]
+        for state, lead in zip(self._states, self._sources.leads(places), strict=True):
+            state.begin(slots, places, lead)
 
     def _copy(self, sources: Tensor, targets: Tensor) -> None:
         if not len(sources):
@@ -189,5 +200,9 @@ class BeamDecoder(Decoder):
 
     def _arrange(self) -> list[SourceReader]:
         readers = super()._arrange()
-        self._lineage.arrange(readers[0].groups, self.place, self._stride)
+        self._lineage.arrange(readers[0].groups, self.place, self._stride, self._lead)
         return readers
+
+    def _begin(self, slots: Tensor) -> None:
+        self._lineage.begin(slots, self._lead)
+        super()._begin(slots)

@@ -183,7 +183,8 @@ def _numbers(model: Model, batch: Sequence[_Part]) -> Iterator[Compared]:
     targets = [batch[number].group.target for number in of_part]
     memory = model.remember(*model.encode(sources))
     # No source is shared, so these are target after target.
-    hidden = model.decode_prefixes(Prefixes.of(targets, range(len(sources))), memory)
+    prefixes = Prefixes.of(targets, range(len(sources)), model.marks.lead)
+    hidden = model.decode_prefixes(prefixes, memory)
     lengths = np.array([len(target) + 1 for target in targets])
     starts = np.cumsum(lengths) - lengths
     sequence = np.repeat(np.arange(len(targets)), lengths)

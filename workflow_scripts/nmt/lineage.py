@@ -35,11 +35,13 @@ class Lineage:
 
     Attributes:
         new: [G], the entries of this step.
+        lead: [tokens of the lead], its entries for the slots that began last.
         mask: [places, 1, G, E], minus infinity at entries that a slot does not have.
         groups: the slots of this step by their places.
     """
 
     new: Tensor
+    lead: Tensor
     mask: Tensor
     groups: Groups
 
@@ -60,12 +62,15 @@ class Lineage:
         """Let the slots be children of `parents`, one each."""
         self._own = self._own[parents]
 
-    def arrange(self, groups: Groups, place: Tensor, stride: int) -> None:
-        """Make room for `stride` steps of the slots at `place` [N]; this reads the device."""
+    def arrange(self, groups: Groups, place: Tensor, stride: int, lead: int) -> None:
+        """Make room for `stride` steps of the slots at `place` [N]; this reads the device.
+
+        `lead` counts the entries that are not of steps.
+        """
         self.groups = groups
-        full = self._filled + stride * groups.size > self._own.shape[1]
+        full = self._filled + lead + stride * groups.size > self._own.shape[1]
         if full or groups.places > self._places:
-            self._tidy(place, max(stride, STEPS) * groups.size)
+            self._tidy(place, lead + max(stride, STEPS) * groups.size)
         # Numbers of this step are on the device: on an accelerator each step of a stride is like
         # the one before.
         self._next = torch.arange(self._filled, self._filled + groups.size, device=self._own.device)
@@ -82,6 +87,13 @@ class Lineage:
         for store in self._stores:
             store.tidy(order, self._own.shape[1])
         self._places, self._filled = self.groups.places, count
+
+    def begin(self, slots: Tensor, lead: int) -> None:
+        """Give new slots [M] an entry for each token of the lead, after `arrange`."""
+        self.lead = torch.arange(self._filled, self._filled + lead, device=self._own.device)
+        self._own[slots[:, None], self.lead] = True
+        self._filled += lead
+        self._next = self._next + lead
 
     def step(self) -> None:
         """Give every slot a new entry."""

@@ -4,7 +4,7 @@ Letters of shapes as in `blocks`.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -52,7 +52,6 @@ class Model:
         network: on the device, in `precision`.
         source_vocab: pieces of its source side.
         target_vocab: pieces of its target side.
-        tag: the id of a piece that stands first in every source.
         source_spm: the SentencePiece model that its folder has for the source side.
         target_spm: that for the target side.
         shortlist: restricts what the searches may generate; scoring takes no notice of it.
@@ -65,7 +64,6 @@ class Model:
         source_vocab: Vocabulary,
         target_vocab: Vocabulary,
         *,
-        tag: int | None = None,
         source_spm: Path | None = None,
         target_spm: Path | None = None,
         shortlist: Shortlist | None = None,
@@ -74,7 +72,7 @@ class Model:
         self.network = network
         self.source_vocab = source_vocab
         self.target_vocab = target_vocab
-        self.tag = tag
+        self.marks = network.marks
         self.source_spm = source_spm
         self.target_spm = target_spm
         self.shortlist = shortlist
@@ -83,22 +81,22 @@ class Model:
         self.dtype = precision.dtype
 
     def source_ids(self, pieces: Iterable[str]) -> list[int]:
-        """Return the ids of a source of these pieces, behind the model's tag if it has one.
+        """Return the ids of a source of these pieces, behind what stands first in every source.
 
         A source without pieces stays empty.
         """
         ids = self.source_vocab.ids(pieces)
-        return [self.tag, *ids] if self.tag is not None and ids else ids
+        return [self.marks.first, *ids] if self.marks.first is not None and ids else ids
 
     @property
     def max_source_pieces(self) -> int:
-        """How many pieces a source sentence may have (its tag counts, its </s> does not)."""
-        return self.network.sizes.max_source - 1
+        """How many pieces a source sentence may have (its first mark counts, its end does not)."""
+        return self.network.sizes.max_source - len(self.marks.end)
 
     @property
     def max_target_pieces(self) -> int:
-        """How many pieces a target may have to be scored (its <s> not counted)."""
-        return self.network.sizes.max_target - 1
+        """How many pieces a target may have to be scored (its lead and <s> not counted)."""
+        return self.network.sizes.max_target - len(self.marks.lead) - 1
 
     def can_read(self, source: Sequence[int]) -> bool:
         """Return whether a source of piece ids is not empty and not too long for the model."""
@@ -106,7 +104,9 @@ class Model:
 
     def max_output_length(self, source_pieces: int) -> int:
         """Return how many tokens, </s> included, an output may have."""
-        return math.ceil(self.network.sizes.longest_output * (source_pieces + 1))
+        sizes = self.network.sizes
+        longest = math.ceil(sizes.longest_output * (source_pieces + 1))
+        return longest if sizes.most_output is None else min(longest, sizes.most_output)
 
     def allowed(self, source: Sequence[int], wanted: Iterable[Sequence[int]] = ()) -> Ids | None:
         """Return the pieces that outputs of a source may hold, None without a shortlist.
@@ -119,14 +119,15 @@ class Model:
         return np.union1d(self.shortlist.allowed(source), np.array(list(pieces), dtype=np.int64))
 
     def encode(self, sources: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-        """Encode sentences of piece ids (without </s>).
+        """Encode sentences of piece ids (without their end).
 
         Returns:
-            The encoder's output [S, L, D] and the lengths [S] with </s>. Positions beyond a
+            The encoder's output [S, L, D] and the lengths [S] with the end. Positions beyond a
             sentence's length hold numbers without meaning.
         """
-        tokens = self._padded([[*source, EOS] for source in sources])
-        lengths = self.integers([len(source) + 1 for source in sources])
+        end = self.marks.end
+        tokens = self._padded([[*source, *end] for source in sources])
+        lengths = self.integers([len(source) + len(end) for source in sources])
         grid = Grid(*tokens.shape)
         mask = _valid(lengths, grid.width)[:, None, None]
         x = fill_up(self.network.source.whole(tokens).flatten(0, 1))
@@ -147,11 +148,12 @@ class Model:
         Returns:
             The decoder's output [tokens, D] before every piece and </s>, target after target.
         """
-        tokens = self._padded([[BOS, *target] for target in targets])
+        lead = self.marks.lead
+        tokens = self._padded([[*lead, BOS, *target] for target in targets])
         grid = Grid(*tokens.shape)
         # Not a mask: to count it, the host would have to wait for an accelerator.
         wanted = [
-            row * grid.width + position
+            row * grid.width + len(lead) + position
             for row, target in enumerate(targets)
             for position in range(len(target) + 1)
         ]
@@ -162,7 +164,7 @@ class Model:
         """Teacher-forced decoding of distinct prefixes of targets of the sentences of `memory`.
 
         Returns:
-            The decoder's output [P, D] after every prefix.
+            The decoder's output [P, D] after every prefix that a token of a target follows.
         """
         places, sources = prefixes.queries()
         if len(sources) > len(memory.lengths):
@@ -170,7 +172,19 @@ class Model:
         tokens, positions = self.integers(prefixes.tokens), self.integers(prefixes.positions)
         x = fill_up(self.network.target.at(tokens, positions))
         targets, queries = self._grid(prefixes.targets), self._grid(places)
-        return self._decoded(x, targets, queries, memory)[: len(tokens)]
+        hidden = self._decoded(x, targets, queries, memory)[: len(tokens)]
+        return hidden[self.integers(prefixes.followed)] if prefixes.lead else hidden
+
+    def lead(self, memory: Memory) -> list[Tensor]:
+        """Return what each layer keeps of the lead, for the sentences of `memory`: [S, ...]."""
+        tokens = self.integers([self.marks.lead] * len(memory.lengths))
+        grid = Grid(*tokens.shape)
+        x = fill_up(self.network.target.whole(tokens).flatten(0, 1))
+        kept = []
+        for layer, attend in zip(self.network.decoder, _attending(memory, grid), strict=True):
+            kept.append(layer.prefix.remember(x, grid))
+            x = layer(x, partial(layer.prefix.forced, grid=grid), attend)
+        return kept
 
     def _decoded(self, x: Tensor, targets: Grid, queries: Grid, memory: Memory) -> Tensor:
         """Return the decoder's output [R, D] for embeddings [R, D].
@@ -178,12 +192,8 @@ class Model:
         Self-attention goes through the grid `targets`. `queries` has a sequence for each sentence
         of `memory`, which attends to it.
         """
-        mask = _valid(memory.lengths, memory.keys[0].shape[2])[:, None, None]
-        for layer, keys, values in zip(
-            self.network.decoder, memory.keys, memory.values, strict=True
-        ):
-            read_prefix = partial(layer.prefix.forced, grid=targets)
-            x = layer(x, read_prefix, partial(attend_whole, keys, values, mask, queries))
+        for layer, attend in zip(self.network.decoder, _attending(memory, queries), strict=True):
+            x = layer(x, partial(layer.prefix.forced, grid=targets), attend)
         return self.network.decoded(x)
 
     def _grid(self, places: Places) -> Grid:
@@ -223,6 +233,15 @@ def log_normaliser(logits: Tensor, maximum: Tensor) -> Tensor:
     """
     powers = logits.sub_(maximum[:, None]).mul_(_LOG2_OF_E).exp2_()
     return powers.sum(dim=1).log_().add_(maximum)
+
+
+def _attending(memory: Memory, queries: Grid) -> list[Callable[[Tensor], Tensor]]:
+    """Return for each layer how the positions of `queries` attend to their sentences."""
+    mask = _valid(memory.lengths, memory.keys[0].shape[2])[:, None, None]
+    return [
+        partial(attend_whole, keys, values, mask, queries)
+        for keys, values in zip(memory.keys, memory.values, strict=True)
+    ]
 
 
 def _valid(lengths: Tensor, width: int) -> Tensor:

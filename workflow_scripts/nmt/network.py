@@ -16,6 +16,7 @@ from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Grid, Norm, PrefixBlock
 from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.precision import Precision
+from workflow_scripts.nmt.vocabulary import EOS
 
 # Rows of the output layer are filled up to a multiple of this, so that the search can look for the
 # best pieces block by block.
@@ -28,32 +29,57 @@ class Sizes:
 
     `size`: D; `max_source` and `max_target`: how many positions it was trained with (the source's
     </s> and the target's <s> count); `longest_output`: how many tokens an output may have for each
-    token of its source (</s> counts on both sides).
+    token of its source (</s> counts on both sides); `most_output`: how many it may have at all.
     """
 
     size: int
     max_source: int
     max_target: int
     longest_output: float
+    most_output: int | None = None
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Tokens that every sentence of a model has beside its own pieces, such as language codes.
+
+    `first`: what stands first in a source, if anything does; `end`: what its pieces are followed
+    by; `lead`: what the decoder reads before <s>. They are no part of an output: they have no NLL
+    and no length.
+    """
+
+    first: int | None = None
+    end: tuple[int, ...] = (EOS,)
+    lead: tuple[int, ...] = ()
 
 
 @dataclass
 class Embedding:
-    """Vectors of pieces [V, D], scaled as the layers need them, and of positions [P, D]."""
+    """Vectors of pieces [V, D], which are multiplied by `scale`, and of positions [P, D].
+
+    `norm` is that of their sum.
+    """
 
     pieces: Tensor
     positions: Tensor
+    scale: float = 1.0
+    norm: Norm | None = None
 
     def whole(self, tokens: Tensor) -> Tensor:
         """Return the vectors [S, L, D] of `tokens` [S, L] at the positions 0..L-1."""
-        return self.pieces[tokens] + self.positions[: tokens.shape[1]]
+        return self._sum(tokens, self.positions[: tokens.shape[1]])
 
     def at(self, tokens: Tensor, position: Tensor) -> Tensor:
         """Return the vectors [N, D] of `tokens` at `position` [N].
 
         Positions after the last one that is known have its vector, as in Sockeye.
         """
-        return self.pieces[tokens] + self.positions[position.clamp(max=len(self.positions) - 1)]
+        return self._sum(tokens, self.positions[position.clamp(max=len(self.positions) - 1)])
+
+    def _sum(self, tokens: Tensor, positions: Tensor) -> Tensor:
+        pieces = self.pieces[tokens]
+        x = (pieces if self.scale == 1 else pieces * self.scale) + positions
+        return x if self.norm is None else self.norm(x)
 
 
 @dataclass
@@ -106,6 +132,7 @@ class Network:
     decoder: list[DecoderLayer]
     decoder_norm: Norm | None
     output: Linear
+    marks: Marks = Marks()
 
     def encoded(self, x: Tensor) -> Tensor:
         """Return the encoder's output [R, D], given the output of its last layer."""

@@ -45,26 +45,36 @@ class Labels(NamedTuple):
 class Prefixes:
     """The prefixes of B targets of S sources: <s>, then some of a target's first pieces, or all.
 
+    Before <s> stands the lead of the model. Its own prefixes are among them.
+
     Attributes:
         sources: [P], the number of each prefix's source, ascending from 0.
         tokens: [P], the last token of each.
         positions: [P], how many tokens are before that.
         targets: where the prefixes stand in the targets, [B, T].
+        lead: how many tokens stand before <s>.
     """
 
     sources: Integers
     tokens: Integers
     positions: Integers
     targets: Places
+    lead: int = 0
 
     @classmethod
-    def of(cls, targets: Sequence[Sequence[int]], sources: Sequence[int]) -> Self:
+    def of(
+        cls,
+        targets: Sequence[Sequence[int]],
+        sources: Sequence[int],
+        lead: Sequence[int] = (),
+    ) -> Self:
         """Return the prefixes of targets of piece ids, target after target.
 
         A target shares prefixes with the one before it, so they should be sorted. `sources` has the
-        number of each one's source, ascending from 0 without a gap.
+        number of each one's source, ascending from 0 without a gap; `lead` is what stands before
+        <s>.
         """
-        tokens, valid = _padded([[BOS, *target] for target in targets])
+        tokens, valid = _padded([[*lead, BOS, *target] for target in targets])
         source = np.array(sources)
         same = tokens[1:] == tokens[:-1]
         same &= (source[1:] == source[:-1])[:, None]
@@ -76,7 +86,12 @@ class Prefixes:
         np.maximum.accumulate(prefix, axis=0, out=prefix)
         row, position = new.nonzero()
         places = Places(prefix, np.flatnonzero(new))
-        return cls(source[row], tokens[new], position, places)
+        return cls(source[row], tokens[new], position, places, len(lead))
+
+    @property
+    def followed(self) -> Integers:
+        """The numbers of the prefixes that a token of a target follows, ascending."""
+        return np.flatnonzero(self.positions >= self.lead)
 
     def queries(self) -> tuple[Places, Integers]:
         """Arrange the prefixes source by source, in rows as long as those of the targets.
@@ -95,9 +110,13 @@ class Prefixes:
         return Places(prefix, first), np.repeat(np.arange(len(rows)), rows)
 
     def labels(self, targets: Sequence[Sequence[int]]) -> Labels:
-        """Return what follows the prefixes in the `targets` that these were made of."""
+        """Return what follows the prefixes in the `targets` that these were made of.
+
+        Only the prefixes of `followed` are counted.
+        """
         tokens, valid = _padded([[*target, EOS] for target in targets])
-        prefix = self.targets.prefix[valid]
+        number = np.cumsum(self.positions >= self.lead) - 1
+        prefix = number[self.targets.prefix[:, self.lead :][valid]]
         order = prefix.argsort(kind="stable")
         return Labels(prefix[order], tokens[valid][order], valid.nonzero()[0][order])
 

@@ -143,7 +143,7 @@ def _score_at_once(model: Model, pairs: list[Pair]) -> Tensor:
     memory = model.remember(*model.encode([source for source, _ in groups]))
     targets = [target for _, target in pairs]
     sources = [number for number, (_, count) in enumerate(groups) for _ in range(count)]
-    prefixes = Prefixes.of(targets, sources)
+    prefixes = Prefixes.of(targets, sources, model.marks.lead)
     labels = prefixes.labels(targets)
     losses = _token_losses(model, model.decode_prefixes(prefixes, memory), labels).double()
     target = model.integers(labels.target)

@@ -32,6 +32,8 @@ class Sources:
         ]
         # Unused places have one valid position of zeros, so that attention to them is defined.
         self._lengths = torch.ones(GROWTH, dtype=torch.int64, device=model.device)
+        # Per layer [places, ...], what its state keeps of the lead.
+        self._leads: list[Tensor] = []
         self._places: dict[tuple[int, ...], int] = {}
 
     def places(self, sources: Sequence[Sequence[int]], live: Collection[int]) -> list[int]:
@@ -66,6 +68,10 @@ class Sources:
         mask = mask.masked_fill_(positions >= lengths[:, None, None, None], -torch.inf)
         return [SourceReader(groups, buffer[:, : groups.places], mask) for buffer in self._kept]
 
+    def leads(self, places: Tensor) -> list[Tensor]:
+        """Return for every layer what its state keeps of the lead at `places` [M]: [M, ...]."""
+        return [lead[places] for lead in self._leads]
+
     def _keep(self, memory: Memory, places: list[int]) -> None:
         """Put the sentences of `memory` into `places`."""
         size = max(len(self._lengths), roomy(max(places) + 1))
@@ -79,6 +85,12 @@ class Sources:
             self._kept[layer] = buffer
         self._lengths = resized(self._lengths, 0, size, fill=1)
         self._lengths[index] = memory.lengths
+        if self._model.marks.lead:
+            new = self._model.lead(memory)
+            old = self._leads or [lead[:0] for lead in new]
+            self._leads = [resized(buffer, 0, size) for buffer in old]
+            for buffer, lead in zip(self._leads, new, strict=True):
+                buffer[index] = lead
 
 
 @dataclass

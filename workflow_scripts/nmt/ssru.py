@@ -33,13 +33,21 @@ class SSRU:
         return cls(frame, stacked([forget, Linear(new.weight, torch.zeros(len(new.weight)))]))
 
     def forced(self, x: Tensor, grid: Grid) -> Tensor:
-        """See `PrefixBlock`. Only the recurrence itself goes position by position."""
+        """See `PrefixBlock`."""
+        return self._leave(x, grid.rows(self._cells(x, grid)))
+
+    def remember(self, x: Tensor, grid: Grid) -> Tensor:
+        """See `PrefixBlock`: the last cells [prefixes, D]."""
+        return self._cells(x, grid)[:, -1]
+
+    def _cells(self, x: Tensor, grid: Grid) -> Tensor:
+        """Return the cells of all positions; only the recurrence goes position by position."""
         keeps, new = map(grid.spread, self._parts(x, len(x)))
         cell, cells = torch.zeros_like(new[:, 0]), []
         for added, keep in zip(new.unbind(1), keeps.unbind(1), strict=True):
             cell = torch.addcmul(added, keep, cell)
             cells.append(cell)
-        return self._leave(x, grid.rows(torch.stack(cells, dim=1)))
+        return torch.stack(cells, dim=1)
 
     def state(self, capacity: int, like: Tensor) -> "Cells":
         """See `PrefixBlock`."""
@@ -72,6 +80,10 @@ class Cells:
     def __init__(self, block: SSRU, capacity: int, like: Tensor):
         self._block = block
         self._kept = like.new_zeros(capacity, like.shape[-1], dtype=torch.float32)
+
+    def begin(self, slots: Tensor, places: Tensor, lead: Tensor) -> None:
+        """See `PrefixState`."""
+        self._kept[slots] = lead
 
     def grow(self, room: int) -> None:
         """See `PrefixState`; a cell needs no room."""

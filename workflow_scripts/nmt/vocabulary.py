@@ -16,19 +16,20 @@ WORD_MARK = "\u2581"  # SentencePiece's mark at the beginning of a word
 class Vocabulary:
     """A map between pieces and ids 0..size-1.
 
-    `words` is the number of ids that can occur in text. Sockeye fills a vocabulary up to a multiple
-    of eight with entries `<pad4001>`, `<pad4002>` ... at its end; they occur in no text.
+    `words` is the number of ids that can occur in text; those behind can't (codes).
+    Sockeye fills a vocabulary up to a multiple of eight with entries `<pad4001>`, `<pad4002>` ...
+    at its end; unless `words` is given these are found by their names.
     """
 
-    def __init__(self, pieces: Sequence[str]):
+    def __init__(self, pieces: Sequence[str], words: int | None = None):
         if tuple(pieces[: len(SYMBOLS)]) != SYMBOLS:
             raise InputError(f"a vocabulary must begin with {' '.join(SYMBOLS)}")
         self._pieces = list(pieces)
         self._ids = {piece: index for index, piece in enumerate(pieces)}
         if len(self._ids) != len(self._pieces):
             raise InputError("a vocabulary must not hold a piece twice")
-        self.words = len(pieces)
-        while pieces[self.words - 1] == f"<pad{self.words - 1}>":
+        self.words = len(pieces) if words is None else words
+        while words is None and pieces[self.words - 1] == f"<pad{self.words - 1}>":
             self.words -= 1
 
     @classmethod

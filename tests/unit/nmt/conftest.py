@@ -1,5 +1,6 @@
 """Models for the tests of the search core."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,13 @@ from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.marian_files import write_binary
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.network import Marks
+from workflow_scripts.nmt.vocabulary import EOS
+
+
+def marked(model: Model, marks: Marks) -> Model:
+    """Return the model with these marks."""
+    return Model(replace(model.network, marks=marks), model.source_vocab, model.target_vocab)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -40,10 +48,15 @@ def student(student_folder: Path) -> Model:
     return load_model(student_folder, "cpu")
 
 
-@pytest.fixture(scope="session", params=["attention", "SSRU"])
+@pytest.fixture(scope="session", params=["attention", "SSRU", "attention, lead", "SSRU, lead"])
 def either(request: pytest.FixtureRequest, tiny: Model, student: Model) -> Model:
-    """A model whose decoder keeps more the longer a prefix is, and one that keeps one vector."""
-    return tiny if request.param == "attention" else student
+    """A model whose decoder keeps more the longer a prefix is, and one that keeps one vector.
+
+    Both also with tokens that the decoder reads before <s>.
+    """
+    kind, _, lead = request.param.partition(", ")
+    model = tiny if kind == "attention" else student
+    return marked(model, Marks(lead=(7, EOS))) if lead else model
 
 
 @pytest.fixture(scope="session")

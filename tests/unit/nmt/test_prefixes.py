@@ -100,13 +100,15 @@ def test_labels_are_the_tokens_of_the_targets_by_prefix(sources):
 def test_a_decoder_gives_what_it_gives_for_whole_targets(either: Model, sources):
     targets, numbers = flat([sorted(found) for found in sources])
     memory = either.remember(*either.encode([[4 + n] * (1 + n) for n in range(len(sources))]))
-    prefixes = Prefixes.of(targets, numbers)
+    lead = len(either.marks.lead)
+    prefixes = Prefixes.of(targets, numbers, either.marks.lead)
     found = either.decode_prefixes(prefixes, memory)
     expected = either.decode(targets, memory.select(torch.tensor(numbers)))
     at = [
         prefix
         for target, row in zip(targets, prefixes.targets.prefix, strict=True)
-        for prefix in row[: len(target) + 1]
+        for prefix in row[lead : lead + len(target) + 1]
     ]
-    assert len(found) == len(prefixes.tokens)
+    assert len(found) == len(prefixes.followed)
+    at = np.searchsorted(prefixes.followed, at)
     assert torch.allclose(found[at], expected, atol=1e-5)

@@ -7,6 +7,7 @@ tensors)`, which returns the file of other parameters in their place, and
 `summary(folder, files)`, which says what `paraloom inspect` prints of a model.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -59,7 +60,7 @@ def load_model(
         raise InputError(f"precision {precision!r}: use one of {', '.join(PRECISIONS)}")
     files = model_files(folder)
     network, source_vocab, target_vocab = LOADERS[files.kind].load(folder, files)
-    tag = read_tag(folder, files, source_vocab)
+    network.marks = replace(network.marks, first=read_tag(folder, files, source_vocab))
     allowed = _shortlist(folder, files, network) if shortlist else None
     chosen, how = choose_device(device), PRECISIONS[precision]
     how.check(chosen)
@@ -70,7 +71,6 @@ def load_model(
         network.to(chosen, how),
         source_vocab,
         target_vocab,
-        tag=tag,
         source_spm=_path(folder, files.source_spm),
         target_spm=_path(folder, files.target_spm),
         shortlist=allowed,
