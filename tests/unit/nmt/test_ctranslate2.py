@@ -97,7 +97,8 @@ def test_scales_of_embeddings(tmp_path: Path, kind: str, scale: float, factor: f
     )
     model = load_model(tmp_path / "model", "cpu")
     table = parameters(OPTIONS | SELF_ATTENTION)["Wemb"]
-    assert torch.allclose(model.network.source.pieces[4:], table[2:] * factor)
+    expected_x = table[[2, 3]] * factor + model.network.source.positions[:2]
+    assert torch.allclose(model.network.source.whole(torch.tensor([[4, 5]]))[0], expected_x)
 
 
 def test_biases_and_norms_that_are_not_there(tmp_path: Path):

@@ -7,7 +7,6 @@ tensors)`, which returns the file of other parameters in their place, and
 `summary(folder, files)`, which says what `paraloom inspect` prints of a model.
 """
 
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -26,7 +25,7 @@ from workflow_scripts.nmt.loaders import ctranslate2, hugging_face, marian, sock
 from workflow_scripts.nmt.loaders.description import Opened
 from workflow_scripts.nmt.memory import bound_compiled_products, keep_freed_memory
 from workflow_scripts.nmt.model import Model
-from workflow_scripts.nmt.network import Network
+from workflow_scripts.nmt.network import Marks, Network
 from workflow_scripts.nmt.precision import PRECISIONS
 from workflow_scripts.nmt.shortlist import Shortlist, read_shortlist
 from workflow_scripts.nmt.target_tag import read_tag
@@ -60,7 +59,8 @@ def load_model(
         raise InputError(f"precision {precision!r}: use one of {', '.join(PRECISIONS)}")
     files = model_files(folder)
     network, source_vocab, target_vocab = LOADERS[files.kind].load(folder, files)
-    network.marks = replace(network.marks, first=read_tag(folder, files, source_vocab))
+    if network.marks == Marks():
+        network.marks = Marks(first=read_tag(folder, files, source_vocab))
     allowed = _shortlist(folder, files, network) if shortlist else None
     chosen, how = choose_device(device), PRECISIONS[precision]
     how.check(chosen)

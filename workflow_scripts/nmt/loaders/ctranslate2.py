@@ -1,6 +1,7 @@
 """Loading of folders of CTranslate2, such as its converters write them, and of Argos packages."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,14 @@ from workflow_scripts.nmt.network import (
     DecoderLayer,
     Embedding,
     EncoderLayer,
+    Marks,
     Network,
     Sizes,
     output_layer,
 )
 from workflow_scripts.nmt.positions import sinusoids
-from workflow_scripts.nmt.vocabulary import BOS, PAD, SYMBOLS, Vocabulary
+from workflow_scripts.nmt.target_tag import read_languages
+from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD, SYMBOLS, Vocabulary
 
 # What its engine adds to the variance where the config does not say it.
 _NORM_EPSILON = 1e-5
@@ -57,7 +60,11 @@ _OTHER_PARTS = {
     "scaled queries": r"/queries_scale$",
 }
 _FLAGS = {"ALiBi": "decoder/alibi", "multi-query attention": "encoder/multi_query_attention"}
+_ZERO_START = "decoder/start_from_zero_embedding"
 _PADS = ("<pad>", "<blank>")
+# Codes of languages of M2M100, NLLB and mBART; and what else such vocabularies have.
+_CODE = re.compile(r"__[a-z]{2,3}__|[a-z]{3}_[A-Z][a-z]{3}|[a-z]{2}_[A-Z]{2}")
+_NO_TEXT = re.compile(rf"{_CODE.pattern}|madeupword\d+")
 _DEFAULTS = {
     "unk_token": "<unk>",
     "bos_token": "<s>",
@@ -89,17 +96,22 @@ def opened(folder: Path, files: ModelFiles) -> Opened:
     config = _config(folder, files, content)
     names = files.vocabularies
     paths = (folder / names[0], folder / names[-1])
-    own_starts = (config["bos_token"], config["decoder_start_token"])
-    if content.scalar("decoder/start_from_zero_embedding", 0):
-        own_starts = (own_starts[0], None)
+    ends = _ends(folder, files, content, config)
+    starts = (config["bos_token"], ends.start)
     source, target = (
-        _Order(path, _rows(content, table), config, start)
-        for path, table, start in zip(paths, _TABLES, own_starts, strict=True)
+        _Order(path, _rows(content, table), config, ends, start)
+        for path, table, start in zip(paths, _TABLES, starts, strict=True)
     )
+    first, *end = (
+        None if piece is None else source.id(piece, config, starts[0])
+        for piece in (ends.first, *ends.end)
+    )
+    lead = tuple(target.id(piece, config, ends.start) for piece in ends.lead)
+    marks = Marks(first, tuple(end), lead)
 
     def build(tensors: dict[str, Tensor]) -> Network:
         parameters = Parameters(content.path, dict(tensors))
-        network = _Reader(parameters, content, config, source, target).network()
+        network = _Reader(parameters, content, config, source, target).network(marks)
         parameters.check_all_used()
         return network
 
@@ -253,8 +265,57 @@ def _pieces(path: Path, size: int) -> list[str]:
     return pieces
 
 
+@dataclass(frozen=True)
+class _Ends:
+    """What stands around the pieces of a sentence, by names.
+
+    `start`: the last token that the decoder reads before an output, the core's <s>; None for zeros.
+    The others as in `Marks`.
+    """
+
+    start: str | None
+    first: str | None = None
+    end: tuple[str, ...] = ()
+    lead: tuple[str, ...] = ()
+
+
+def _ends(folder: Path, files: ModelFiles, content: Content, config: dict[str, Any]) -> _Ends:
+    """Return what stands around a sentence: the config alone does not say whether a source ends.
+
+    Models of OpenNMT begin an output with <s>, and their sources have no end. BART and models with
+    language codes have the code or <s> in front of both sides.
+
+    Raises:
+        InputError: no language is chosen, or it can't be told what an output begins with.
+    """
+    start, bos, eos = (config[key] for key in ("decoder_start_token", "bos_token", "eos_token"))
+    if content.scalar(_ZERO_START, 0):
+        return _Ends(None, end=(eos,))
+    path = folder / files.vocabularies[-1]
+    pieces = _pieces(path, _rows(content, _TABLES[1]))
+    codes = sorted(filter(_CODE.fullmatch, pieces)) if start in (eos, None) else []
+    if codes:
+        source, target = read_languages(folder, files, codes)
+        # mBART-25 has the code behind the source; others have it in front.
+        if start is None:
+            return _Ends(target, end=(eos, source))
+        return _Ends(target, first=source, end=(eos,), lead=(eos,))
+    if start is None:
+        raise InputError(
+            f"{folder}/config.json: decoder_start_token is null, and {path.name} has no codes of "
+            "languages; what does an output begin with?"
+        )
+    if start not in pieces:
+        raise InputError(f"{path}: no piece {start!r}, which is the model's decoder_start_token")
+    if start == eos and bos in pieces and content.find("decoder/layernorm_embedding/gamma"):
+        return _Ends(bos, first=bos, end=(eos,), lead=(eos,))
+    has_end = config["add_source_eos"] or start == eos or start in _PADS
+    first = bos if config["add_source_bos"] else None
+    return _Ends(start, first=first, end=(eos,) if has_end else ())
+
+
 class _Order:
-    """The pieces of one side in the core's order: symbols, words, then other symbols of the model.
+    """The pieces of one side in the core's order: symbols, words, and what occurs in no text.
 
     `rows`: the row of each piece in the file; `silent`: the symbols that the model does not have,
     or has under another name too.
@@ -263,10 +324,13 @@ class _Order:
         path: the vocabulary.
         size: how many rows the embedding has.
         config: as `_config` returns it.
-        start: what stands before the first piece; None for zeros.
+        ends: what stands around sentences.
+        start: the piece that is <s>; None for zeros.
     """
 
-    def __init__(self, path: Path, size: int, config: dict[str, Any], start: str | None):
+    def __init__(
+        self, path: Path, size: int, config: dict[str, Any], ends: _Ends, start: str | None
+    ):
         pieces = _pieces(path, size)
         rows = {piece: row for row, piece in enumerate(pieces)}
         for key in ("unk_token", "eos_token"):
@@ -277,18 +341,29 @@ class _Order:
         pad = pads[0] if pads else end
         begin = end if start is None else rows.get(start, end)
         symbols = [pad, unknown, begin, end]
-        own = {*SYMBOLS, *_PADS, config["bos_token"]}
+        named = {*SYMBOLS, *_PADS, "<mask>", config["bos_token"], ends.start, ends.first}
+        special = {
+            row
+            for piece, row in rows.items()
+            if piece in named or ((ends.lead or len(ends.end) > 1) and _NO_TEXT.fullmatch(piece))
+        }
         others = [row for row in range(size) if row not in symbols]
-        words = [row for row in others if pieces[row] not in own]
-        further = [row for row in others if pieces[row] in own]
-        self.rows = torch.tensor([*symbols, *words, *further])
+        words = [row for row in others if row not in special]
+        self.rows = torch.tensor([*symbols, *words, *(row for row in others if row in special)])
         self.silent = [PAD] * (not pads) + [BOS] * (begin in (pad, end))
-        names = [*SYMBOLS, *(pieces[row] for row in words)]
-        names += [f"<pad{len(names) + number}>" for number in range(len(further))]
+        names = [pieces[row] for row in self.rows.tolist()[len(SYMBOLS) :]]
+        # No text has a piece with a blank.
+        names = [f"{name} of the model" if name in SYMBOLS else name for name in names]
         try:
-            self.vocabulary = Vocabulary(names)
+            self.vocabulary = Vocabulary([*SYMBOLS, *names], len(SYMBOLS) + len(words))
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
+
+    def id(self, piece: str, config: dict[str, Any], start: str | None) -> int:
+        """Return the id of a piece by its name in the file."""
+        if piece == start:
+            return BOS
+        return EOS if piece == config["eos_token"] else self.vocabulary.ids([piece])[0]
 
 
 class _Reader:
@@ -310,7 +385,7 @@ class _Reader:
         self._source = source
         self._target = target
 
-    def network(self) -> Network:
+    def network(self, marks: Marks) -> Network:
         """Return the whole network."""
         content, size = self._content, self._size
         rows = self._target.rows
@@ -319,17 +394,18 @@ class _Reader:
         assert output.bias is not None
         bias = output.bias[rows]
         bias[self._target.silent] = -torch.inf
-        longest = min(self._known("encoder"), _POSITIONS)
+        longest, known = (min(self._known(side), _POSITIONS) for side in _SIDES)
         encoder, decoder = (
             [read(f"{side}/layer_{n}", side) for n in range(_layers(content, side))]
             for side, read in zip(_SIDES, (self._encoder_layer, self._decoder_layer), strict=True)
         )
-        from_zero = content.scalar("decoder/start_from_zero_embedding", 0)
         embedding = self._embedding("decoder", target[rows], int(_LONGEST_OUTPUT * longest))
-        if from_zero:
+        if content.scalar(_ZERO_START, 0):
             embedding.pieces[BOS] = 0
+        # The table of positions ends.
+        most = len(embedding.positions) - len(marks.lead)
         return Network(
-            Sizes(size, longest, min(self._known("decoder"), _POSITIONS), _LONGEST_OUTPUT),
+            Sizes(size, longest, known, _LONGEST_OUTPUT, most),
             source=self._embedding("encoder", source[self._source.rows], longest),
             target=embedding,
             encoder=encoder,
@@ -337,6 +413,7 @@ class _Reader:
             decoder=decoder,
             decoder_norm=self._final_norm("decoder"),
             output=output_layer(output.weight[rows], bias),
+            marks=marks,
         )
 
     def _known(self, side: str) -> int:
@@ -351,7 +428,9 @@ class _Reader:
         else:
             # The engine counts positions from 1.
             vectors = sinusoids(positions + 1, self._size, step=self._size // 2 - 1)[1:]
-        return Embedding(table * self._scale(side), vectors)
+        norm = f"{side}/layernorm_embedding"
+        has_norm = f"{norm}/gamma" in self._parameters
+        return Embedding(table, vectors, self._scale(side), self._norm(norm) if has_norm else None)
 
     def _scale(self, side: str) -> float:
         """Return what embeddings are multiplied by: a flag tells it, or the number itself."""
