@@ -194,7 +194,8 @@ def _ctranslate2(files: set[str], folder: str) -> ModelFiles:
         )
         for side in ("shared", "source", "target")
     }
-    sides = ["shared"] if there["shared"] else ["source", "target"]
+    two = not there["shared"] and (there["source"] or there["target"])
+    sides = ["source", "target"] if two else ["shared"]
     if missing := [f"{side}_vocabulary.json" for side in sides if not there[side]]:
         raise InputError(
             f"{folder} is no {CTRANSLATE2} folder of a translation model: {', '.join(missing)} "

@@ -29,7 +29,7 @@ from workflow_scripts.nmt.network import (
 )
 from workflow_scripts.nmt.positions import sinusoids
 from workflow_scripts.nmt.target_tag import read_languages
-from workflow_scripts.nmt.vocabulary import BOS, EOS, PAD, SYMBOLS, Vocabulary
+from workflow_scripts.nmt.vocabulary import BOS, PAD, SYMBOLS, Vocabulary
 
 # What its engine adds to the variance where the config does not say it.
 _NORM_EPSILON = 1e-5
@@ -102,12 +102,11 @@ def opened(folder: Path, files: ModelFiles) -> Opened:
         _Order(path, _rows(content, table), config, ends, start)
         for path, table, start in zip(paths, _TABLES, starts, strict=True)
     )
-    first, *end = (
-        None if piece is None else source.id(piece, config, starts[0])
-        for piece in (ends.first, *ends.end)
+    marks = Marks(
+        None if ends.first is None else source.id(ends.first),
+        tuple(map(source.id, ends.end)),
+        tuple(map(target.id, ends.lead)),
     )
-    lead = tuple(target.id(piece, config, ends.start) for piece in ends.lead)
-    marks = Marks(first, tuple(end), lead)
 
     def build(tensors: dict[str, Tensor]) -> Network:
         parameters = Parameters(content.path, dict(tensors))
@@ -350,6 +349,8 @@ class _Order:
         others = [row for row in range(size) if row not in symbols]
         words = [row for row in others if row not in special]
         self.rows = torch.tensor([*symbols, *words, *(row for row in others if row in special)])
+        self._path = path
+        self._ids = {pieces[row]: number for number, row in enumerate(self.rows.tolist())}
         self.silent = [PAD] * (not pads) + [BOS] * (begin in (pad, end))
         names = [pieces[row] for row in self.rows.tolist()[len(SYMBOLS) :]]
         # No text has a piece with a blank.
@@ -359,11 +360,11 @@ class _Order:
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
 
-    def id(self, piece: str, config: dict[str, Any], start: str | None) -> int:
-        """Return the id of a piece by its name in the file."""
-        if piece == start:
-            return BOS
-        return EOS if piece == config["eos_token"] else self.vocabulary.ids([piece])[0]
+    def id(self, piece: str) -> int:
+        """Return the core's id of a piece that stands around sentences, by its name in the file."""
+        if piece not in self._ids:
+            raise InputError(f"{self._path}: no piece {piece!r}, which the model's sentences need")
+        return self._ids[piece]
 
 
 class _Reader:
