@@ -82,14 +82,18 @@ def test_hugging_face(weights):
     ("more", "vocabularies", "sides"),
     [
         (["shared_vocabulary.json"], ("shared_vocabulary.json",), (None, None)),
-        (["shared_vocabulary.txt", "spiece.model"], ("shared_vocabulary.txt",), ("spiece.model",) * 2),
+        (
+            ["shared_vocabulary.txt", "spiece.model"],
+            ("shared_vocabulary.txt",),
+            ("spiece.model",) * 2,
+        ),
         (
             ["source_vocabulary.json", "target_vocabulary.json", "source.spm", "target.spm"],
             ("source_vocabulary.json", "target_vocabulary.json"),
             ("source.spm", "target.spm"),
         ),
     ],
-)  # fmt: skip
+)
 def test_ctranslate2(more, vocabularies, sides):
     found = sorted_out(["model.bin", "config.json", "vmap.txt", *more], "m")
     assert (found.kind, found.weights, found.configs) == (

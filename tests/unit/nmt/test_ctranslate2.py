@@ -1,16 +1,19 @@
 """CTranslate2's folders: every layout and type gives the network as it is written plainly."""
 
+import importlib.util
 import json
+import re
 from pathlib import Path
 
 import pytest
 import torch
 
-from tests.unit.nmt.ctranslate2_files import binary, write
-from tests.unit.nmt.marian_files import OPTIONS, PRE_NORM, SEPARATE, parameters
+from tests.unit.nmt.ctranslate2_files import CONFIG, binary, write
+from tests.unit.nmt.marian_files import OPTIONS, PRE_NORM, SEPARATE, parameters, spm_model
 from tests.unit.nmt.test_marian import PAIRS, expected_nll
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.model_folder import model_files
+from workflow_scripts.nmt.inspect import inspect
 from workflow_scripts.nmt.loaders import load_model, opened_model
 from workflow_scripts.nmt.loaders.ctranslate2 import saved, stored
 from workflow_scripts.nmt.positions import sinusoids
@@ -143,11 +146,11 @@ def with_pieces(folder: Path, names: list[str], **config: object) -> None:
     (folder / "config.json").write_text(json.dumps(CONFIG | {"add_source_eos": False} | config))
 
 
-NORM = {
+NORMS = [
     f"{side}/layernorm_embedding/{part}"
     for side in ("encoder", "decoder")
     for part in ("gamma", "beta")
-}
+]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +176,7 @@ def test_what_stands_around_sentences(tmp_path: Path, names, start, settings, en
     if settings == "norms":
         made = write(tmp_path / "other")
         del made["decoder/start_from_zero_embedding"]
-        made |= {name: ("float32", torch.ones(16)) for name in NORM}
+        made |= {name: ("float32", torch.ones(16)) for name in NORMS}
         (folder / "model.bin").write_bytes(binary(made))
     elif settings is not None:
         languages = dict(zip(("source", "target"), settings, strict=True))
@@ -186,17 +189,14 @@ def test_what_stands_around_sentences(tmp_path: Path, names, start, settings, en
     assert marks.lead == tuple(model.target_vocab.ids(lead))
     # No symbol is a candidate, and all words have the same ids on both sides.
     assert model.source_vocab.words == model.target_vocab.words == 4 + 20 - len(names)
-    row = {None: "en_XX", "</s>": "</s>"}.get(start, start)
-    row = settings[1] if isinstance(settings, tuple) else "<s>" if settings else row
+    row = settings[1] if isinstance(settings, tuple) else "<s>" if settings else start
     table = parameters(OPTIONS | SELF_ATTENTION)["Wemb"]
     pieces = json.loads((folder / "shared_vocabulary.json").read_text())
     assert torch.equal(model.network.target.pieces[2], table[pieces.index(row)])
     # What stands for two pieces counts once.
-    silent = model.network.output.plain().shape[0] - model.network.output.bias.isfinite().sum()
-    assert (model.network.output.bias[2] == -torch.inf) == (row in ("</s>", "<pad>"))
-    assert silent == 64 - 22 - 2 + (row in ("</s>", "<pad>")) + (
-        not {"<pad>", "<blank>"} & {*names}
-    )
+    bias = model.network.output.bias
+    assert (bias[2] == -torch.inf) == (row in ("</s>", "<pad>"))
+    assert bias.isfinite().sum() == 22
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,6 @@ def test_other_versions(tmp_path: Path, head: dict, message: str):
         (lambda content: content[:9], "the name of the specification needs 16 bytes, 3 are left"),
         (lambda content: content + b"more", "4 bytes follow the last item"),
         (lambda content: content.replace(b"alibi", b"alib\xff"), "the name of variable"),
-        (lambda content: content[:22] + b"\7\0\0\0" + content[26:], "revision"),
         (lambda content: b"", "cannot read the parameters"),
     ],
 )
@@ -331,9 +330,6 @@ def test_damaged_files(tmp_path: Path, change, message: str):
     rewritten(tmp_path / "model", lambda made: made.update({"decoder/alibi": ("int8", 0)}))
     path = tmp_path / "model" / "model.bin"
     path.write_bytes(change(path.read_bytes()))
-    if message == "revision":
-        assert inspect(path.parent)["refused"] == []
-        return
     with pytest.raises(InputError, match=message) as raised:
         load_model(path.parent, "cpu")
     assert str(path) in str(raised.value)
@@ -407,13 +403,9 @@ def test_its_engine_scores_alike(tmp_path: Path, changes: dict, kind: str):
     )
     sources = [model.source_vocab.pieces(source) for source, _ in PAIRS]
     targets = [model.target_vocab.pieces(target) for _, target in PAIRS]
-    theirs = [
-        sum(found.log_probs) / len(found.log_probs)
-        for found in engine.score_batch(sources, targets)
-    ]
+    found = engine.score_batch(sources, targets)
+    theirs = [-sum(each.log_probs) / len(each.log_probs) for each in found]
     ours = list(score(model, PAIRS))
     # Its 8-bit products round activations too.
     error = 0.05 if kind == "int8" else 1e-5
-    assert ours == pytest.approx([-each for each in theirs], abs=error)
-    best = next(iter(translate(model, [BeamRequest(PAIRS[0][0])], beam_size=1)))
-    assert best.outputs is not None
+    assert ours == pytest.approx(theirs, abs=error)
