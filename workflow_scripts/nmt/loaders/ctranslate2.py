@@ -57,6 +57,7 @@ _OTHER_PARTS = {
     "scaled outputs": r"/scale_outputs$",
     "several features of a source": r"/embeddings_[1-9]",
     "scaled layers": r"/layer_scalar$",
+    "capped logits": r"/final_logit_softcapping$",
     "scaled queries": r"/queries_scale$",
 }
 _FLAGS = {"ALiBi": "decoder/alibi", "multi-query attention": "encoder/multi_query_attention"}
@@ -396,10 +397,6 @@ class _Reader:
         bias = output.bias[rows]
         bias[self._target.silent] = -torch.inf
         longest, known = (min(self._known(side), _POSITIONS) for side in _SIDES)
-        encoder, decoder = (
-            [read(f"{side}/layer_{n}", side) for n in range(_layers(content, side))]
-            for side, read in zip(_SIDES, (self._encoder_layer, self._decoder_layer), strict=True)
-        )
         embedding = self._embedding("decoder", target[rows], int(_LONGEST_OUTPUT * longest))
         if content.scalar(_ZERO_START, 0):
             embedding.pieces[BOS] = 0
@@ -409,9 +406,9 @@ class _Reader:
             Sizes(size, longest, known, _LONGEST_OUTPUT, most),
             source=self._embedding("encoder", source[self._source.rows], longest),
             target=embedding,
-            encoder=encoder,
+            encoder=[self._encoder_layer(n) for n in range(_layers(content, "encoder"))],
             encoder_norm=self._final_norm("encoder"),
-            decoder=decoder,
+            decoder=[self._decoder_layer(n) for n in range(_layers(content, "decoder"))],
             decoder_norm=self._final_norm("decoder"),
             output=output_layer(output.weight[rows], bias),
             marks=marks,
@@ -442,10 +439,12 @@ class _Reader:
         scaled = found is None or found.tensor().item()
         return self._size**0.5 if scaled else 1.0
 
-    def _encoder_layer(self, prefix: str, side: str) -> EncoderLayer:
+    def _encoder_layer(self, number: int) -> EncoderLayer:
+        prefix, side = f"encoder/layer_{number}", "encoder"
         return EncoderLayer(self._self_attention(prefix, side), self._feed_forward(prefix, side))
 
-    def _decoder_layer(self, prefix: str, side: str) -> DecoderLayer:
+    def _decoder_layer(self, number: int) -> DecoderLayer:
+        prefix, side = f"decoder/layer_{number}", "decoder"
         name, size = f"{prefix}/attention", self._size
         key, value = _parts(self._linear(f"{name}/linear_1", size, 2 * size), 2)
         cross = CrossAttention.of(
