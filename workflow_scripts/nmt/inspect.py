@@ -22,6 +22,7 @@ from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.core.files.model_folder import (
     CTRANSLATE2,
     HUGGING_FACE,
+    HUGGING_FACE_MORE,
     MARIAN_BINARY,
     ModelFiles,
     model_files,
@@ -79,7 +80,7 @@ def read_notes(folder: Path, files: ModelFiles) -> Notes:
     Raises:
         InputError: a file of notes can't be read.
     """
-    if files.kind == HUGGING_FACE:
+    if files.kind in (HUGGING_FACE, HUGGING_FACE_MORE):
         return _of_hugging_face(folder, files)
     if files.kind in (MARIAN_BINARY, CTRANSLATE2):
         return _of_a_student(folder, files)

@@ -1,18 +1,20 @@
-"""The tag that stands first in every source of a model with several target languages.
+"""What a user chooses of a model with several languages, in `paraloom.json` in its folder.
 
-Multi-target models of OPUS-MT know pieces such as `>>por<<`. Which one is wanted stands in the file
-`paraloom.json` in the model's folder: {"tag": ">>por<<"}, or {"tag": null} for none.
+Multi-target models of OPUS-MT know pieces such as `>>por<<`, one of which stands first in every
+source: {"tag": ">>por<<"}, or {"tag": null} for none. Others have codes for both sides:
+{"source": "por_Latn", "target": "eng_Latn"}.
 """
 
+import difflib
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.core.files.model_folder import SETTINGS, ModelFiles
-from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.nmt.vocabulary import Vocabulary
 
 _TAG = re.compile(">>.+<<")
@@ -26,9 +28,8 @@ def read_tag(folder: Path, files: ModelFiles, source: Vocabulary) -> int | None:
         InputError: the file is no such object, or the model does not know the tag, or knows tags
             and none is chosen.
     """
-    path = folder / SETTINGS
     known = sorted(piece for piece in source if _TAG.fullmatch(piece))
-    shown = ", ".join(known[:_SHOWN]) + (f" and {len(known) - _SHOWN} more" * (len(known) > _SHOWN))
+    shown = _shown(known)
     if SETTINGS not in files.configs:
         if known:
             raise InputError(
@@ -36,10 +37,8 @@ def read_tag(folder: Path, files: ModelFiles, source: Vocabulary) -> int | None:
                 f'there, such as {{"tag": {json.dumps(known[0])}}}, or {{"tag": null}} for none'
             )
         return None
-    settings = _settings(path)
-    if not isinstance(settings, dict) or set(settings) != {"tag"}:
-        raise InputError(f'{path}: must be an object with the key "tag" and no other')
-    tag = settings["tag"]
+    path = folder / SETTINGS
+    tag = _settings(path, "tag")["tag"]
     if tag is None:
         return None
     if not isinstance(tag, str) or tag not in source:
@@ -50,29 +49,62 @@ def read_tag(folder: Path, files: ModelFiles, source: Vocabulary) -> int | None:
     return source.ids([tag])[0]
 
 
-def read_languages(folder: Path, files: ModelFiles, codes: list[str]) -> tuple[str, str]:
-    """Return the codes of source and target that the settings choose.
+def read_languages(folder: Path, files: ModelFiles, known: Sequence[str]) -> tuple[str, str]:
+    """Return the codes of the source and the target language, as the model has them.
+
+    A code may be written without what the model adds to it (`__pt__`, `pt_XX`), if that tells one.
+
+    Args:
+        folder: of the model.
+        files: of the model.
+        known: all codes of the model, sorted.
 
     Raises:
-        InputError: they choose none, or one that the model lacks.
+        InputError: the file is missing or is no such object, or the model does not know a code, or
+            knows none at all.
     """
     path = folder / SETTINGS
-    example = f'such as {{"source": {json.dumps(codes[0])}, "target": {json.dumps(codes[-1])}}}'
+    if not known:
+        raise InputError(
+            f"{folder}: no file of its tokenizer names the languages; write tokenizer_config.json "
+            "with AutoTokenizer.from_pretrained(…).save_pretrained(…)"
+        )
     if SETTINGS not in files.configs:
-        raise InputError(f"{folder} has several languages: write the file {SETTINGS}, {example}")
-    settings = _settings(path)
-    if not isinstance(settings, dict) or set(settings) != {"source", "target"}:
-        raise InputError(f"{path}: must be an object with the languages, {example}")
-    for key, code in settings.items():
-        if code not in codes:
-            raise InputError(
-                f"{path}: {key}: the model has no language {code!r}{suggestion(str(code), codes)}"
-            )
-    return settings["source"], settings["target"]
+        example = json.dumps({"source": known[0], "target": known[-1]})
+        raise InputError(
+            f"{folder} has several languages ({_shown(known)}): write the file {SETTINGS} there, "
+            f"such as {example}"
+        )
+    settings = _settings(path, "source", "target")
+    return _code(path, settings, "source", known), _code(path, settings, "target", known)
 
 
-def _settings(path: Path) -> Any:
+def _code(path: Path, settings: dict[str, Any], side: str, known: Sequence[str]) -> str:
+    code = str(settings[side])
+    exact = [name for name in known if name in (code, f"__{code}__")]
+    found = exact or [name for name in known if name.startswith(f"{code}_")]
+    if len(found) != 1:
+        near = found or difflib.get_close_matches(code, known, n=3, cutoff=0)
+        raise InputError(
+            f"{path}: {side} is {settings[side]!r}, which is no language of the model; the nearest "
+            f"of its {len(known)} are {_shown(near)}"
+        )
+    return found[0]
+
+
+def _settings(path: Path, *keys: str) -> dict[str, Any]:
+    """Return the object of a file, which must have these keys."""
     try:
-        return parse_json(path.read_text(encoding="utf-8"))
+        settings = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as JSON: {error}") from error
+    if not isinstance(settings, dict) or set(settings) != set(keys):
+        named = " and ".join(f'"{key}"' for key in keys)
+        raise InputError(
+            f"{path}: must be an object with the key{'s' * (len(keys) > 1)} {named} and no other"
+        )
+    return settings
+
+
+def _shown(known: Sequence[str]) -> str:
+    return ", ".join(known[:_SHOWN]) + (f" and {len(known) - _SHOWN} more" * (len(known) > _SHOWN))

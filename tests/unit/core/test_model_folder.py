@@ -9,6 +9,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.model_folder import (
     CTRANSLATE2,
     HUGGING_FACE,
+    HUGGING_FACE_MORE,
     MARIAN_BINARY,
     MARIAN_NPZ,
     OF_THE_RUN,
@@ -105,6 +106,26 @@ def test_ctranslate2(more, vocabularies, sides):
     assert (found.source_spm, found.target_spm) == sides
 
 
+@pytest.mark.parametrize(
+    ("names", "tokenizer"),
+    [
+        (["sentencepiece.bpe.model", "vocab.json", "tokenizer_config.json"], None),
+        (
+            ["sentencepiece.bpe.model", "tokenizer.json", "special_tokens_map.json"],
+            "tokenizer.json",
+        ),
+        (["spiece.model", "generation_config.json", "paraloom.json"], "spiece.model"),
+        (["vocab.json", "merges.txt"], "vocab.json"),
+        (["vocab.json", "merges.txt", "tokenizer.json", "added_tokens.json"], "tokenizer.json"),
+    ],
+)
+def test_relatives_of_marian_have_another_tokenizer(names, tokenizer):
+    names = ["config.json", "model.safetensors", *names]
+    found = sorted_out([*names, "tf_model.h5"], "m")
+    assert (found.kind, found.names) == (HUGGING_FACE_MORE, tuple(sorted(names)))
+    assert found.source_spm == found.target_spm == (tokenizer or "sentencepiece.bpe.model")
+
+
 def test_of_two_forms_of_the_weights_the_safe_one():
     names = [*_HF, "model.safetensors", "pytorch_model.bin"]
     assert sorted_out(names, "m").weights == "model.safetensors"
@@ -131,6 +152,13 @@ def test_the_users_settings_are(names):
         (["config", "version"], "m is no Sockeye 3 folder: params.best, vocab.src.0.json, vocab"),
         (["config.json"], "no Hugging Face Marian folder: source.spm, target.spm, vocab.json miss"),
         (_HF, "model.safetensors or pytorch_model.bin missing"),
+        (
+            ["config.json", "tokenizer.json", "model-00001-of-00002.safetensors"],
+            "weights in several parts can't be read; write them whole with AutoModel",
+        ),
+        (["config.json", "pytorch_model.bin"], "vocab.json missing; Hugging Face M2M100, BART"),
+        (["merges.txt", "config.json", "pytorch_model.bin"], "vocab.json missing"),
+        (["tokenizer.json", "pytorch_model.bin"], "config.json missing"),
         (_STUDENT, "no SentencePiece model (*.spm)"),
         ([*_STUDENT, "vocab.fsv"], "m: vocabularies such as vocab.fsv can't be read"),
         (

@@ -202,7 +202,7 @@ def test_what_stands_around_sentences(tmp_path: Path, names, start, settings, en
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (None, "has several languages: write the file paraloom.json"),
+        (None, "has several languages (__en__, __pt__): write the file paraloom.json"),
         ({"source": "__pt__"}, "must be an object with the languages"),
         (
             {"source": "__pt__", "target": "__em__"},

@@ -15,12 +15,13 @@ MARIAN_BINARY = "Marian .bin"
 MARIAN_NPZ = "Marian .npz"
 HUGGING_FACE = "Hugging Face Marian"
 CTRANSLATE2 = "CTranslate2"
+HUGGING_FACE_MORE = "Hugging Face M2M100, BART, PEGASUS"
 
 # In the folder of a run these stand beside the model: the segmentation of the run's two languages,
 # and the record of what was trained. No kind of model has files of these names.
 OF_THE_RUN = ("source.model", "reference.model", "model.json")
-# A JSON object of ours that a user may put into the folder; key `tag`: a piece that stands first in
-# every source.
+# A JSON object of ours that a user may put into the folder: what is chosen of a model with several
+# languages.
 SETTINGS = "paraloom.json"
 
 SOCKEYE_FILES = ("config", "params.best", "vocab.src.0.json", "vocab.trg.0.json")
@@ -32,6 +33,9 @@ _CT2_WEIGHTS = "model.bin"
 _CT2_VOCABULARY = re.compile(r"(shared_|source_|target_)?vocabulary\.(json|txt)$")
 # An Argos package has the model in this folder, and beside it the SentencePiece model.
 _ARGOS = "model"
+# One of them is the model's tokenizer; vocab.json is BART's, with merges.txt, or M2M100's ids.
+_HF_TEXT = ("tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "merges.txt")
+_HF_TOKENS = (*_HF_MORE[1:], "added_tokens.json", "special_tokens_map.json", *_HF_TEXT)
 # They tell languages and licence; the model does not need them.
 _ABOUT = ("README.md", "modelMeta.json", "model_info.json", "metadata.json")
 _SIDES = {
@@ -43,6 +47,7 @@ _LAYOUTS = (
     f"{MARIAN_BINARY} has model*.bin and *.spm; "
     f"{MARIAN_NPZ} has model*.npz and *.spm; "
     f"{HUGGING_FACE} has {', '.join(_HF_FILES)} and {' or '.join(_HF_WEIGHTS)}; "
+    f"{HUGGING_FACE_MORE} has config.json, {' or '.join(_HF_TEXT)}, and the same; "
     f"{CTRANSLATE2} has {_CT2_WEIGHTS}, config.json and *_vocabulary.json"
 )
 
@@ -53,7 +58,7 @@ class ModelFiles:
 
     `kind`: one of the kinds above; `weights`; `source_spm` and `target_spm`: the SentencePiece
     models of the model's own source and target, which may be one file, or None (Sockeye, and
-    CTranslate2 where none stands beside it);
+    CTranslate2 where none stands beside it), or another tokenizer in their place;
     `vocabularies`: maps from piece to id of source and target, if the kind has them; `shortlist`:
     None without one; `configs`: what else the model needs; `about`: what tells its languages and
     its licence, which is no part of it.
@@ -156,13 +161,31 @@ def _sockeye(files: set[str], folder: str) -> ModelFiles:
 
 
 def _hugging_face(files: set[str], folder: str) -> ModelFiles:
-    _require(HUGGING_FACE, _HF_FILES, files, folder)
     config, source, target, vocabulary = _HF_FILES
+    text = _present(_HF_TEXT, files)
+    kind = HUGGING_FACE_MORE if text and not files & {source, target} else HUGGING_FACE
+    if kind == HUGGING_FACE:
+        other = f"; {HUGGING_FACE_MORE} has {' or '.join(_HF_TEXT)}"
+        _require(kind, _HF_FILES, files, folder, other)
     weights = _present(_HF_WEIGHTS, files)
     if not weights:
         raise InputError(
-            f"{folder} is no {HUGGING_FACE} folder: {' or '.join(_HF_WEIGHTS)} missing "
-            "(weights of other frameworks and weights in several parts can't be read)"
+            f"{folder} is no {kind} folder: {' or '.join(_HF_WEIGHTS)} missing (weights of other "
+            "frameworks and weights in several parts can't be read; write them whole with "
+            'AutoModelForSeq2SeqLM.from_pretrained(…).save_pretrained(…, max_shard_size="99GB"))'
+        )
+    if kind == HUGGING_FACE_MORE:
+        _require(kind, (config, *((vocabulary,) if text[0] == "merges.txt" else ())), files, folder)
+        tokenizer = vocabulary if text[0] == "merges.txt" else text[0]
+        return ModelFiles(
+            kind,
+            weights[0],
+            tokenizer,
+            tokenizer,
+            _present((vocabulary,), files),
+            None,
+            (config, *_present((*_HF_TOKENS, SETTINGS), files - {tokenizer})),
+            _present(_ABOUT, files),
         )
     others = tuple(name for name in _HF_MORE if name in files and name != "target_vocab.json")
     return ModelFiles(
@@ -297,9 +320,11 @@ def _is_shortlist(name: str) -> bool:
     return name.startswith("lex") and name.endswith(".bin")
 
 
-def _require(kind: str, needed: Iterable[str], files: set[str], folder: str) -> None:
+def _require(
+    kind: str, needed: Iterable[str], files: set[str], folder: str, more: str = ""
+) -> None:
     if missing := [name for name in needed if name not in files]:
-        raise InputError(f"{folder} is no {kind} folder: {', '.join(missing)} missing")
+        raise InputError(f"{folder} is no {kind} folder: {', '.join(missing)} missing{more}")
 
 
 def _present(names: Iterable[str], files: set[str]) -> tuple[str, ...]:

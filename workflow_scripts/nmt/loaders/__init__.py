@@ -7,6 +7,7 @@ tensors)`, which returns the file of other parameters in their place, and
 `summary(folder, files)`, which says what `paraloom inspect` prints of a model.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +16,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.model_folder import (
     CTRANSLATE2,
     HUGGING_FACE,
+    HUGGING_FACE_MORE,
     MARIAN_BINARY,
     MARIAN_NPZ,
     SOCKEYE,
@@ -25,7 +27,7 @@ from workflow_scripts.nmt.loaders import ctranslate2, hugging_face, marian, sock
 from workflow_scripts.nmt.loaders.description import Opened
 from workflow_scripts.nmt.memory import bound_compiled_products, keep_freed_memory
 from workflow_scripts.nmt.model import Model
-from workflow_scripts.nmt.network import Marks, Network
+from workflow_scripts.nmt.network import Network
 from workflow_scripts.nmt.precision import PRECISIONS
 from workflow_scripts.nmt.shortlist import Shortlist, read_shortlist
 from workflow_scripts.nmt.target_tag import read_tag
@@ -36,7 +38,10 @@ LOADERS: dict[str, ModuleType] = {
     MARIAN_NPZ: marian,
     HUGGING_FACE: hugging_face,
     CTRANSLATE2: ctranslate2,
+    HUGGING_FACE_MORE: hugging_face,
 }
+# Their loaders read what the user chooses of a model with several languages.
+_WITH_LANGUAGES = (HUGGING_FACE, HUGGING_FACE_MORE, CTRANSLATE2)
 
 
 def load_model(
@@ -59,8 +64,8 @@ def load_model(
         raise InputError(f"precision {precision!r}: use one of {', '.join(PRECISIONS)}")
     files = model_files(folder)
     network, source_vocab, target_vocab = LOADERS[files.kind].load(folder, files)
-    if network.marks == Marks():
-        network.marks = Marks(first=read_tag(folder, files, source_vocab))
+    if files.kind not in _WITH_LANGUAGES:
+        network.marks = replace(network.marks, first=read_tag(folder, files, source_vocab))
     allowed = _shortlist(folder, files, network) if shortlist else None
     chosen, how = choose_device(device), PRECISIONS[precision]
     how.check(chosen)

@@ -28,7 +28,7 @@ from workflow_scripts.nmt.network import (
     output_layer,
 )
 from workflow_scripts.nmt.positions import sinusoids
-from workflow_scripts.nmt.target_tag import read_languages
+from workflow_scripts.nmt.target_tag import read_languages, read_tag
 from workflow_scripts.nmt.vocabulary import BOS, PAD, SYMBOLS, Vocabulary
 
 # What its engine adds to the variance where the config does not say it.
@@ -103,8 +103,12 @@ def opened(folder: Path, files: ModelFiles) -> Opened:
         _Order(path, _rows(content, table), config, ends, start)
         for path, table, start in zip(paths, _TABLES, starts, strict=True)
     )
+    if ends.first is not None:
+        first: int | None = source.id(ends.first)
+    else:  # A code of a language stands behind the source, or else the user may choose a tag.
+        first = None if len(ends.end) > 1 else read_tag(folder, files, source.vocabulary)
     marks = Marks(
-        None if ends.first is None else source.id(ends.first),
+        first,
         tuple(map(source.id, ends.end)),
         tuple(map(target.id, ends.lead)),
     )

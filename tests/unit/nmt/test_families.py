@@ -1,0 +1,401 @@
+"""M2M100, NLLB, BART, mBART and PEGASUS: logits, losses and searches as in the library's classes.
+
+All weights are random: none of the published ones are within reach.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+import transformers
+
+from tests.unit.nmt.marian_files import spm_model
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.model_folder import model_files
+from workflow_scripts.nmt.beam import BeamRequest, translate
+from workflow_scripts.nmt.loaders import load_model, opened_model
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.saving import save_model
+from workflow_scripts.nmt.scoring import score
+from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS
+
+# Its import alone takes seconds.
+pytestmark = pytest.mark.slow
+
+WORDS = [f"▁{row}" for row in range(4, 18)]
+FAIRSEQ = ["<s>", "<pad>", "</s>", "<unk>", *WORDS]
+SIZES = {
+    "d_model": 16,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 2,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 24,
+    "decoder_ffn_dim": 40,
+    "max_position_embeddings": 40,
+    "vocab_size": 24,
+    "pad_token_id": 1,
+    "bos_token_id": 0,
+    "eos_token_id": 2,
+    "decoder_start_token_id": 2,
+    "forced_eos_token_id": 2,
+}
+
+
+class Kind(NamedTuple):
+    """A family: its class, what its configuration has, and what its sentences look like.
+
+    `names`: the tokens by their ids; `added`: those of them that are special; `source`: ids around
+    those of a source; `prompt`: what the decoder reads before an output; `chosen`: languages.
+    """
+
+    name: str
+    changes: dict[str, Any]
+    names: list[str]
+    added: list[str]
+    source: tuple[list[int], list[int]]
+    prompt: list[int]
+    chosen: dict[str, str] | None = None
+    tokenizer: dict[str, Any] = {}  # noqa: RUF012 - nobody writes into it
+
+
+def codes(*names: str) -> dict[str, Any]:
+    return {"names": [*FAIRSEQ, *names, "<mask>"], "added": [*FAIRSEQ[:4], *names, "<mask>"]}
+
+
+NLLB, MBART = codes("eng_Latn", "por_Latn", "spa_Latn"), codes("en_XX", "pt_XX", "es_XX")
+SCALED = {"scale_embedding": True, "activation_function": "relu"}
+TO_NLLB = {"source": "por_Latn", "target": "eng_Latn"}
+TO_MBART = {"source": "pt", "target": "en_XX"}
+KINDS = {
+    "M2M100": Kind(
+        "M2M100",
+        SCALED,
+        **codes("__en__", "__pt__", "__es__"),
+        source=([19], [2]),
+        prompt=[2, 18],
+        chosen={"source": "pt", "target": "__en__"},
+    ),
+    "NLLB": Kind("M2M100", SCALED, **NLLB, source=([19], [2]), prompt=[2, 18], chosen=TO_NLLB),
+    "NLLB, legacy": Kind(
+        "M2M100",
+        SCALED,
+        **NLLB,
+        source=([], [2, 19]),
+        prompt=[2, 18],
+        chosen=TO_NLLB,
+        tokenizer={"legacy_behaviour": True},
+    ),
+    "NLLB, one language": Kind(
+        "M2M100",
+        SCALED,
+        **NLLB,
+        source=([18], [2]),
+        prompt=[2, 18],
+        chosen={"source": "eng", "target": "eng"},
+    ),
+    "BART": Kind(
+        "Bart",
+        {"activation_function": "gelu"},
+        [*FAIRSEQ, "▁18", "▁19", "<mask>"],
+        [*FAIRSEQ[:4], "<mask>"],
+        ([0], [2]),
+        [2, 0],
+    ),
+    "mBART-50": Kind("MBart", SCALED, **MBART, source=([19], [2]), prompt=[2, 18], chosen=TO_MBART),
+    "mBART-25": Kind(
+        "MBart",
+        {"activation_function": "gelu", "decoder_start_token_id": 18},
+        **MBART,
+        source=([], [2, 19]),
+        prompt=[18],
+        chosen=TO_MBART,
+    ),
+    "PEGASUS": Kind(
+        "Pegasus",
+        SCALED
+        | {"pad_token_id": 0, "bos_token_id": None, "eos_token_id": 1, "decoder_start_token_id": 0}
+        | {"forced_eos_token_id": 1},
+        ["<pad>", "</s>", "<mask_1>", "<unk>", *WORDS],
+        ["<pad>", "</s>", "<mask_1>", "<unk>"],
+        ([], [1]),
+        [0],
+    ),
+}
+SOURCES = [[5, 9, 7], [6], [17, 4, 4, 5, 8, 11]]
+TARGETS = [[4, 8, 15, 6], [9], [7, 7, 7, 10, 12, 5, 6]]
+each = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+
+
+def made(folder: Path, kind: Kind, end_bias: float = 0.0):
+    """Write a folder of random weights; return the model of the library."""
+    torch.manual_seed(5)
+    config = getattr(transformers, f"{kind.name}Config")(**SIZES | kind.changes)
+    model = getattr(transformers, f"{kind.name}ForConditionalGeneration")(config).eval()
+    end = config.eos_token_id
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if kind.name != "Pegasus" or "embed_positions" not in name:
+                scale = 0.25 if parameter.dim() > 1 else 0.1
+                parameter.normal_(float("norm" in name and name.endswith("weight")), scale)
+        if hasattr(model, "final_logits_bias"):
+            model.final_logits_bias.normal_(0, 0.1)
+            model.final_logits_bias[0, end] += end_bias
+        else:
+            # A number of the decoder's output that only the logit of </s> depends on.
+            model.model.shared.weight[:, 0] = 0
+            model.model.shared.weight[end, 0] = 1
+            model.model.decoder.layer_norm.bias[0] += end_bias
+    model.save_pretrained(folder)
+    write_tokenizer(folder, kind.names, kind.added)
+    if kind.chosen is not None:
+        write(folder / "paraloom.json", kind.chosen)
+    if kind.tokenizer:
+        write(folder / "tokenizer_config.json", kind.tokenizer)
+    return model
+
+
+def write(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def write_tokenizer(folder: Path, names: list[str], added: list[str]) -> None:
+    tokens = [{"id": names.index(name), "content": name, "special": True} for name in added]
+    vocabulary = [[name, -1.0] for name in names]
+    model = {"type": "Unigram", "unk_id": names.index("<unk>"), "vocab": vocabulary}
+    write(folder / "tokenizer.json", {"model": model, "added_tokens": tokens})
+
+
+def core(model: Model, ids: list[int]) -> list[int]:
+    """Return the core's ids of words, given the library's."""
+    return model.target_vocab.ids(f"▁{row}" for row in ids)
+
+
+def read(model: Model, kind: Kind, ids: list[int]) -> tuple[list[int], torch.Tensor]:
+    """Return a source of words for the core, and for the library."""
+    before, behind = kind.source
+    return model.source_ids(f"▁{row}" for row in ids), torch.tensor([[*before, *ids, *behind]])
+
+
+def rows(model: Model, kind: Kind, other) -> list[int]:
+    """Return the library's id of each of the core's."""
+    config = other.config
+    symbols = [config.pad_token_id, kind.names.index("<unk>"), kind.prompt[-1], config.eos_token_id]
+    names = [name.removesuffix(" of the model") for name in model.target_vocab][len(SYMBOLS) :]
+    return [
+        *symbols,
+        *(
+            kind.names.index(name) if name in kind.names else int(name[len("<pad") : -1])
+            for name in names
+        ),
+    ]
+
+
+@each
+@torch.inference_mode()
+def test_logits_and_losses(tmp_path: Path, kind: Kind):
+    other = made(tmp_path / "model", kind)
+    model = load_model(tmp_path / "model", "cpu")
+    columns = rows(model, kind, other)
+    assert set(columns) == set(range(24))
+    for words, target in zip(SOURCES, TARGETS, strict=True):
+        source, ids = read(model, kind, words)
+        end = other.config.eos_token_id
+        labels = [-100] * len(kind.prompt[1:]) + [*target, end]
+        answer = other(
+            input_ids=ids,
+            decoder_input_ids=torch.tensor([[*kind.prompt, *target]]),
+            labels=torch.tensor([labels]),
+        )
+        expected = answer.logits[0, len(kind.prompt) - 1 :].log_softmax(1)[:, columns]
+        if len(columns) > 24:
+            expected[:, BOS] = -torch.inf
+        hidden = model.decode([core(model, target)], model.remember(*model.encode([source])))
+        found = model.network.output(hidden)[:, : len(columns)].log_softmax(1)
+        assert torch.allclose(found, expected, atol=1e-5)
+        [nll] = score(model, [(source, core(model, target))])
+        assert nll == pytest.approx(float(answer.loss), abs=1e-5)
+
+
+def generated(model: Model, kind: Kind, other, words: list[int], beams: int) -> list[list[int]]:
+    """Return what the library generates, in the core's ids; it may write words alone."""
+    source, ids = read(model, kind, words)
+    end, known = other.config.eos_token_id, [n for n, name in enumerate(kind.names) if "▁" in name]
+    outputs = other.generate(
+        input_ids=ids,
+        decoder_input_ids=torch.tensor([kind.prompt]),
+        num_beams=beams,
+        num_return_sequences=beams,
+        do_sample=False,
+        max_new_tokens=model.max_output_length(len(source)),
+        bad_words_ids=[[row] for row in range(24) if row not in (*known, end)],
+    )
+    return [
+        core(model, [row for row in output[len(kind.prompt) :] if row in known])
+        for output in outputs.tolist()
+    ]
+
+
+@each
+@pytest.mark.parametrize("end_bias", [0.0, 2.0])
+def test_greedy_search(tmp_path: Path, kind: Kind, end_bias: float):
+    other = made(tmp_path / "model", kind, end_bias)
+    model = load_model(tmp_path / "model", "cpu")
+    requests = [BeamRequest(read(model, kind, words)[0]) for words in SOURCES]
+    found = [result.outputs for result in translate(model, requests, beam_size=1)]
+    assert found == [generated(model, kind, other, words, 1) for words in SOURCES]
+
+
+@each
+def test_beam_search(tmp_path: Path, kind: Kind):
+    # Outputs end at their longest only: the two searches treat ended hypotheses differently.
+    other = made(tmp_path / "model", kind, end_bias=-60.0)
+    model = load_model(tmp_path / "model", "cpu")
+    requests = [BeamRequest(read(model, kind, words)[0]) for words in SOURCES]
+    found = translate(model, requests, beam_size=4, nbest=4)
+    for words, result in zip(SOURCES, found, strict=True):
+        expected = generated(model, kind, other, words, 4)
+        assert sorted(result.outputs) == sorted(expected)
+
+
+@pytest.mark.parametrize("name", ["NLLB", "BART", "PEGASUS"])
+def test_what_is_saved_is_read_by_both(tmp_path: Path, name: str):
+    kind = KINDS[name]
+    made(tmp_path / "model", kind)
+    files = model_files(tmp_path / "model")
+    opened = opened_model(tmp_path / "model", files)
+    changed = {key: tensor * 1.5 for key, tensor in opened.raw.tensors.items()}
+    (tmp_path / "new").mkdir()
+    save_model(tmp_path / "model", files, changed, tmp_path / "new")
+    load = getattr(transformers, f"{kind.name}ForConditionalGeneration").from_pretrained
+    other, model = load(tmp_path / "new").eval(), load_model(tmp_path / "new", "cpu")
+    source, ids = read(model, kind, SOURCES[0])
+    labels = torch.tensor([[-100] * len(kind.prompt[1:]) + [9, other.config.eos_token_id]])
+    loss = other(
+        input_ids=ids, decoder_input_ids=torch.tensor([[*kind.prompt, 9]]), labels=labels
+    ).loss
+    assert list(score(model, [(source, core(model, [9]))])) == pytest.approx([float(loss)], 1e-5)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_m2m100s_codes_follow_its_vocabulary(tmp_path: Path, listed: bool):
+    kind = KINDS["M2M100"]
+    other = made(tmp_path / "model", kind)
+    (tmp_path / "model" / "tokenizer.json").unlink()
+    write(tmp_path / "model" / "vocab.json", {name: row for row, name in enumerate(FAIRSEQ)})
+    (tmp_path / "model" / "sentencepiece.bpe.model").write_bytes(spm_model(WORDS))
+    names = kind.names[18:21]
+    tokens = {str(18 + n): {"content": name, "special": True} for n, name in enumerate(names)}
+    write(
+        tmp_path / "model" / "tokenizer_config.json",
+        {"additional_special_tokens": names} if listed else {"added_tokens_decoder": tokens},
+    )
+    model = load_model(tmp_path / "model", "cpu")
+    # Nothing has the name <mask>.
+    assert rows(model, kind, other) == [1, 3, 18, 2, *range(4, 18), 0, 19, 20, 21, 22, 23]
+
+
+def test_sentencepiece_alone_is_numbered_as_in_fairseq(tmp_path: Path):
+    kind = KINDS["NLLB"]
+    other = made(tmp_path / "model", kind)
+    expected = rows(load_model(tmp_path / "model", "cpu"), kind, other)
+    (tmp_path / "model" / "tokenizer.json").unlink()
+    pieces = spm_model(WORDS, ("<unk>", "<s>", "</s>"))
+    (tmp_path / "model" / "sentencepiece.bpe.model").write_bytes(pieces)
+    names = {"additional_special_tokens": [*kind.names[18:21], "<mask>"]}
+    write(tmp_path / "model" / "special_tokens_map.json", names)
+    assert rows(load_model(tmp_path / "model", "cpu"), kind, other) == expected
+
+
+def test_sentencepiece_of_pegasus_stands_behind_its_own_tokens(tmp_path: Path):
+    kind = KINDS["PEGASUS"]
+    made(tmp_path / "model", kind)
+    (tmp_path / "model" / "tokenizer.json").unlink()
+    pieces = spm_model(WORDS[:10], ("<pad>", "</s>", "<unk>"))
+    (tmp_path / "model" / "spiece.model").write_bytes(pieces)
+    write(tmp_path / "model" / "tokenizer_config.json", {"offset": 5})
+    found = list(load_model(tmp_path / "model", "cpu").target_vocab)
+    # Its <unk> is 2 + 5; the words follow.
+    assert found[:14] == [*SYMBOLS, *WORDS[:10]]
+    assert found[14:] == ["<mask_1>", "<mask_2>", "<unk_2>", "<unk_3>", "<unk_4>"] + [
+        f"<pad{row}>" for row in range(18, 24)
+    ]
+
+
+def test_what_is_suppressed_is_no_candidate(tmp_path: Path):
+    made(tmp_path / "model", KINDS["BART"])
+    path = tmp_path / "model" / "generation_config.json"
+    write(path, json.loads(path.read_text()) | {"suppress_tokens": [9], "bad_words_ids": [[10]]})
+    model = load_model(tmp_path / "model", "cpu")
+    assert min(core(model, [9, 10])) >= model.target_vocab.words > max(core(model, [8, 11]))
+
+
+def test_settings_of_a_search_are_told_once(tmp_path: Path, capsys: pytest.CaptureFixture):
+    made(tmp_path / "model", KINDS["BART"])
+    path = tmp_path / "model" / "generation_config.json"
+    write(path, json.loads(path.read_text()) | {"num_beams": 4, "length_penalty": 2.0})
+    load_model(tmp_path / "model", "cpu")
+    load_model(tmp_path / "model", "cpu")
+    told = capsys.readouterr().err.splitlines()
+    assert [line.rpartition(": ")[2] for line in told if "not followed" in line] == [
+        "length_penalty, num_beams"
+    ]
+
+
+def test_trained_positions_bound_sources_and_outputs(tmp_path: Path):
+    for name, most in (("BART", 39), ("NLLB", 120)):
+        made(tmp_path / name, KINDS[name])
+        model = load_model(tmp_path / name, "cpu")
+        assert (model.max_source_pieces, model.max_target_pieces) == (39, 38)
+        assert model.max_output_length(39) == most
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        (
+            None,
+            "has several languages (eng_Latn, por_Latn, spa_Latn): write the file paraloom.json",
+        ),
+        ({"source": "por_Latn"}, 'must be an object with the keys "source" and "target" and no'),
+        ({"source": "por_Latn", "target": "pot_Latn"}, "nearest of its 3 are por_Latn, "),
+        ({"source": 3, "target": "eng_Latn"}, "source is 3, which is no language of the model"),
+    ],
+)
+def test_languages_that_are_not_chosen_well(tmp_path: Path, chosen: Any, message: str):
+    made(tmp_path / "model", KINDS["NLLB"]._replace(chosen=chosen))
+    with pytest.raises(InputError, match=re.escape(message)):
+        load_model(tmp_path / "model", "cpu")
+
+
+@pytest.mark.parametrize("name", ["BART", "PEGASUS"])
+def test_a_model_without_languages_has_none_to_choose(tmp_path: Path, name: str):
+    made(tmp_path / "model", KINDS[name]._replace(chosen=TO_NLLB))
+    with pytest.raises(InputError, match="has no languages to choose"):
+        load_model(tmp_path / "model", "cpu")
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "shown"),
+    [
+        ("BART", {"model_type": "gpt2"}, "model_type is 'gpt2', supported is 'bart' or 'm2m_100'"),
+        ("BART", {"architectures": ["BartForSequenceClassification"]}, "architectures is ['BartF"),
+        ("BART", {"quantization_config": {"bits": 4}}, "quantization_config is {'bits': 4}"),
+        ("BART", {"normalize_before": True}, "normalize_before is True, supported is False"),
+        ("BART", {"activation_function": "gelu_new"}, "activation_function is 'gelu_new'"),
+        ("NLLB", {"decoder_start_token_id": 0}, "decoder_start_token_id is 0, supported is 2"),
+        ("mBART-50", {"decoder_start_token_id": 5}, "decoder_start_token_id is 5; it must be eos"),
+        ("NLLB", {"vocab_size": 90}, "has 22 pieces with ids up to 21, vocab_size of the config"),
+        ("NLLB", {"vocab_size": 20}, "vocab_size of the config is 20; it belongs to another model"),
+        ("NLLB", {"vocab_size": 26}, "'model.encoder.embed_tokens.weight' is"),
+    ],
+)
+def test_other_models_are_refused_by_name(tmp_path: Path, name: str, changes: dict, shown: str):
+    made(tmp_path / "model", KINDS[name])
+    path = tmp_path / "model" / "config.json"
+    write(path, json.loads(path.read_text()) | changes)
+    with pytest.raises(InputError, match=re.escape(shown)):
+        load_model(tmp_path / "model", "cpu")
