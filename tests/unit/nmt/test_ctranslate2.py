@@ -203,10 +203,10 @@ def test_what_stands_around_sentences(tmp_path: Path, names, start, settings, en
     ("settings", "message"),
     [
         (None, "has several languages (__en__, __pt__): write the file paraloom.json"),
-        ({"source": "__pt__"}, "must be an object with the languages"),
+        ({"source": "__pt__"}, 'must be an object with the keys "source" and "target"'),
         (
             {"source": "__pt__", "target": "__em__"},
-            "target: the model has no language '__em__'; did you mean '__en__'?",
+            "target is '__em__', which is no language of the model; the nearest",
         ),
     ],
 )
