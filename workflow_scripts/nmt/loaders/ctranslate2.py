@@ -234,8 +234,8 @@ def _config(folder: Path, files: ModelFiles, content: Content) -> dict[str, Any]
         start = "bos_token" if content.scalar("with_target_bos", 1) else "eos_token"
         by_user = content.scalar("user_decoder_start_tokens", 0)
         return config | {"decoder_start_token": None if by_user else config[start]}
-    path = folder / "config.json"
-    if path.name not in files.configs:
+    path = content.path.with_name("config.json")
+    if path.relative_to(folder).as_posix() not in files.configs:
         raise InputError(f"{path}: is missing, which models of version {content.version} have")
     config = _read_json(path)
     if not isinstance(config, dict):
