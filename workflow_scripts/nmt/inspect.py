@@ -20,6 +20,7 @@ from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.core.files.model_folder import (
+    CTRANSLATE2,
     HUGGING_FACE,
     HUGGING_FACE_MORE,
     MARIAN_BINARY,
@@ -81,23 +82,20 @@ def read_notes(folder: Path, files: ModelFiles) -> Notes:
     """
     if files.kind in (HUGGING_FACE, HUGGING_FACE_MORE):
         return _of_hugging_face(folder, files)
-    if files.kind == MARIAN_BINARY:
+    if files.kind in (MARIAN_BINARY, CTRANSLATE2):
         return _of_a_student(folder, files)
     return Notes()
 
 
 def _of_a_student(folder: Path, files: ModelFiles) -> Notes:
-    """Return what stands in the notes beside a student, or in the names of its files."""
+    """Return what the notes beside a student or in an Argos package say, or names of files."""
     source = target = licence = None
     for name in files.about:
         notes = _object(folder / name) if name.endswith(".json") else {}
         short = str(notes.get("shortName", "")).split("-")
-        source = (
-            source or _text(notes.get("sourceLanguage")) or (short[0] if len(short) > 1 else None)
-        )
-        target = (
-            target or _text(notes.get("targetLanguage")) or (short[1] if len(short) > 1 else None)
-        )
+        declared = short if len(short) > 1 else (notes.get("from_code"), notes.get("to_code"))
+        source = source or _text(notes.get("sourceLanguage")) or _text(declared[0])
+        target = target or _text(notes.get("targetLanguage")) or _text(declared[1])
         licence = licence or _text(notes.get("license"))
     names = filter(None, (files.weights, files.shortlist, files.source_spm))
     pairs = [pair for name in names if (pair := re.search(r"\.([a-z]{2})([a-z]{2})\.", name))]

@@ -96,7 +96,7 @@ def raw_coders(
     spm_source, spm_target = spm_source or model.source_spm, spm_target or model.target_spm
     if spm_source is None or spm_target is None:
         raise InputError(
-            "a Sockeye 3 folder has no SentencePiece models of its own: name those of both sides "
+            "this model's folder has no SentencePiece models of its own: name those of both sides "
             "(--spm-source, --spm-target)"
         )
     return source_coder(model, spm_source), target_coder(model, spm_target)

@@ -7,6 +7,7 @@ import pytest
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.model_folder import (
+    CTRANSLATE2,
     HUGGING_FACE,
     HUGGING_FACE_MORE,
     MARIAN_BINARY,
@@ -19,6 +20,7 @@ from workflow_scripts.core.files.model_folder import (
 
 _SOCKEYE = ["config", "params.best", "vocab.src.0.json", "vocab.trg.0.json", "version", "log"]
 _STUDENT = ["model.enpt.intgemm.alphas.bin", "lex.50.50.enpt.s2t.bin", "modelMeta.json"]
+_CT2 = ["model.bin", "config.json", "shared_vocabulary.json"]
 _HF = ["config.json", "source.spm", "target.spm", "vocab.json"]
 
 
@@ -78,6 +80,33 @@ def test_hugging_face(weights):
 
 
 @pytest.mark.parametrize(
+    ("more", "vocabularies", "sides"),
+    [
+        (["shared_vocabulary.json"], ("shared_vocabulary.json",), (None, None)),
+        (
+            ["shared_vocabulary.txt", "spiece.model"],
+            ("shared_vocabulary.txt",),
+            ("spiece.model",) * 2,
+        ),
+        (
+            ["source_vocabulary.json", "target_vocabulary.json", "source.spm", "target.spm"],
+            ("source_vocabulary.json", "target_vocabulary.json"),
+            ("source.spm", "target.spm"),
+        ),
+    ],
+)
+def test_ctranslate2(more, vocabularies, sides):
+    found = sorted_out(["model.bin", "config.json", "vmap.txt", *more], "m")
+    assert (found.kind, found.weights, found.configs) == (
+        CTRANSLATE2,
+        "model.bin",
+        ("config.json",),
+    )
+    assert found.vocabularies == vocabularies
+    assert (found.source_spm, found.target_spm) == sides
+
+
+@pytest.mark.parametrize(
     ("names", "tokenizer"),
     [
         (["sentencepiece.bpe.model", "vocab.json", "tokenizer_config.json"], None),
@@ -102,7 +131,9 @@ def test_of_two_forms_of_the_weights_the_safe_one():
     assert sorted_out(names, "m").weights == "model.safetensors"
 
 
-@pytest.mark.parametrize("names", [_SOCKEYE, [*_STUDENT, "vocab.spm"], [*_HF, "pytorch_model.bin"]])
+@pytest.mark.parametrize(
+    "names", [_SOCKEYE, [*_STUDENT, "vocab.spm"], [*_HF, "pytorch_model.bin"], _CT2]
+)
 def test_what_the_run_adds_is_no_part_of_the_model(names):
     assert sorted_out([*names, *OF_THE_RUN], "m") == sorted_out(names, "m")
 
@@ -142,6 +173,9 @@ def test_the_users_settings_are(names):
             ["model.npz", "model.npz.best-bleu.npz", "v.spm"],
             "several weights: model.npz, model.npz.best-bleu.npz",
         ),
+        (["model.bin", "config.json", "vocabulary.json"], "shared_vocabulary.json missing"),
+        ([*_CT2, "a.spm", "b.spm"], "which of a.spm, b.spm is for the source"),
+        ([*_CT2, "model.safetensors"], "more than one kind of model (CTranslate2: config.json, m"),
         ([*_SOCKEYE, *_STUDENT], "more than one kind of model (Sockeye 3: config, params.best"),
     ],
 )  # fmt: skip

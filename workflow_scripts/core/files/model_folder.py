@@ -14,6 +14,7 @@ SOCKEYE = "Sockeye 3"
 MARIAN_BINARY = "Marian .bin"
 MARIAN_NPZ = "Marian .npz"
 HUGGING_FACE = "Hugging Face Marian"
+CTRANSLATE2 = "CTranslate2"
 HUGGING_FACE_MORE = "Hugging Face M2M100, BART, PEGASUS"
 
 # In the folder of a run these stand beside the model: the segmentation of the run's two languages,
@@ -28,6 +29,10 @@ _SOCKEYE_MORE = ("version", "args.yaml")
 _HF_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _HF_FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
 _HF_MORE = ("target_vocab.json", "tokenizer_config.json", "generation_config.json")
+_CT2_WEIGHTS = "model.bin"
+_CT2_VOCABULARY = re.compile(r"(shared_|source_|target_)?vocabulary\.(json|txt)$")
+# An Argos package has the model in this folder, and beside it the SentencePiece model.
+_ARGOS = "model"
 # One of them is the model's tokenizer; vocab.json is BART's, with merges.txt, or M2M100's ids.
 _HF_TEXT = ("tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "merges.txt")
 _HF_TOKENS = (*_HF_MORE[1:], "added_tokens.json", "special_tokens_map.json", *_HF_TEXT)
@@ -42,7 +47,8 @@ _LAYOUTS = (
     f"{MARIAN_BINARY} has model*.bin and *.spm; "
     f"{MARIAN_NPZ} has model*.npz and *.spm; "
     f"{HUGGING_FACE} has {', '.join(_HF_FILES)} and {' or '.join(_HF_WEIGHTS)}; "
-    f"{HUGGING_FACE_MORE} has config.json, {' or '.join(_HF_TEXT)}, and the same"
+    f"{HUGGING_FACE_MORE} has config.json, {' or '.join(_HF_TEXT)}, and the same; "
+    f"{CTRANSLATE2} has {_CT2_WEIGHTS}, config.json and *_vocabulary.json"
 )
 
 
@@ -51,8 +57,8 @@ class ModelFiles:
     """The files of a model, by their names in its folder.
 
     `kind`: one of the kinds above; `weights`; `source_spm` and `target_spm`: the SentencePiece
-    models of the model's own source and target, which may be one file, or None (Sockeye), or
-    another tokenizer in their place;
+    models of the model's own source and target, which may be one file, or None (Sockeye, and
+    CTranslate2 where none stands beside it), or another tokenizer in their place;
     `vocabularies`: maps from piece to id of source and target, if the kind has them; `shortlist`:
     None without one; `configs`: what else the model needs; `about`: what tells its languages and
     its licence, which is no part of it.
@@ -83,7 +89,13 @@ def model_files(folder: Path) -> ModelFiles:
     """
     try:
         names = [path.name for path in folder.iterdir() if path.is_file()]
+        if (folder / _ARGOS / _CT2_WEIGHTS).is_file() and _CT2_WEIGHTS not in names:
+            names += [f"{_ARGOS}/{path.name}" for path in (folder / _ARGOS).iterdir()]
     except NotADirectoryError:
+        if folder.suffix == ".argosmodel":
+            raise InputError(
+                f"{folder} is a packed Argos package (a zip): unpack it, and name the folder in it"
+            ) from None
         raise InputError(f"{folder} is no folder: a model is a folder. {_LAYOUTS}") from None
     except FileNotFoundError:
         raise InputError(f"{folder} is no folder: correct the path. {_LAYOUTS}") from None
@@ -104,12 +116,14 @@ def sorted_out(names: Iterable[str], folder: str) -> ModelFiles:
             which file is for which side.
     """
     files = set(names) - set(OF_THE_RUN)
+    of_ctranslate2 = _is_ctranslate2(files)
     kinds = {
         kind: weights
         for kind, weights in (
             (SOCKEYE, sorted(files & set(SOCKEYE_FILES))),
-            (HUGGING_FACE, sorted(files & {"config.json", *_HF_WEIGHTS})),
-            (MARIAN_BINARY, sorted(filter(_is_marian_binary, files))),
+            (CTRANSLATE2, sorted(of_ctranslate2)),
+            (HUGGING_FACE, sorted((files - of_ctranslate2) & {"config.json", *_HF_WEIGHTS})),
+            (MARIAN_BINARY, sorted(filter(_is_marian_binary, files - of_ctranslate2))),
             (MARIAN_NPZ, sorted(filter(_is_marian_npz, files))),
         )
         if weights
@@ -124,6 +138,8 @@ def sorted_out(names: Iterable[str], folder: str) -> ModelFiles:
         return _sockeye(files, folder)
     if HUGGING_FACE in kinds:
         return _hugging_face(files, folder)
+    if CTRANSLATE2 in kinds:
+        return _ctranslate2(files, folder)
     for kind, weights in kinds.items():
         return _marian(kind, weights, files, folder)
     raise InputError(f"{folder} is no model folder that can be read: {_LAYOUTS}")
@@ -184,6 +200,45 @@ def _hugging_face(files: set[str], folder: str) -> ModelFiles:
     )
 
 
+def _is_ctranslate2(files: set[str]) -> set[str]:
+    """Return the weights and the config of a model of CTranslate2, or nothing."""
+    there = files & {_CT2_WEIGHTS, f"{_ARGOS}/{_CT2_WEIGHTS}"}
+    configs = files & {"config.json", f"{_ARGOS}/config.json"}
+    if not there or not (configs or any(map(_CT2_VOCABULARY.search, files))):
+        return set()
+    return there | configs
+
+
+def _ctranslate2(files: set[str], folder: str) -> ModelFiles:
+    inside = "" if _CT2_WEIGHTS in files else f"{_ARGOS}/"
+    there = {
+        side: sorted(
+            name for name in files if re.fullmatch(rf"{inside}{side}_vocabulary\.(json|txt)", name)
+        )
+        for side in ("shared", "source", "target")
+    }
+    two = not there["shared"] and (there["source"] or there["target"])
+    sides = ["source", "target"] if two else ["shared"]
+    if missing := [f"{side}_vocabulary.json" for side in sides if not there[side]]:
+        raise InputError(
+            f"{folder} is no {CTRANSLATE2} folder of a translation model: {', '.join(missing)} "
+            "missing (models without an encoder have vocabulary.json)"
+        )
+    names = sorted(name for name in files if name.endswith((".spm", ".model")))
+    source, target = _sides(names, folder) if names else (None, None)
+    configs = (f"{inside}config.json", SETTINGS)
+    return ModelFiles(
+        CTRANSLATE2,
+        f"{inside}{_CT2_WEIGHTS}",
+        source,
+        target,
+        tuple(there[side][0] for side in sides),
+        None,
+        _present(configs, files),
+        _present(_ABOUT, files),
+    )
+
+
 def _marian(kind: str, weights: list[str], files: set[str], folder: str) -> ModelFiles:
     source, target = _text_models(kind, weights[0], files, folder)
     shortlists = sorted(name for name in files if _is_shortlist(name))
@@ -217,6 +272,13 @@ def _text_models(kind: str, weights: str, files: set[str], folder: str) -> tuple
             f"{folder} is no {kind} folder: no SentencePiece model (*.spm); "
             "put the one that the model was trained with there"
         )
+    if len(names) == 2 and (by_language := _by_direction(weights, names)) is not None:
+        return by_language
+    return _sides(names, folder)
+
+
+def _sides(names: list[str], folder: str) -> tuple[str, str]:
+    """Return which of some SentencePiece models is for the source, and which for the target."""
     if len(names) == 1:
         return names[0], names[0]
     sides = {
@@ -224,9 +286,6 @@ def _text_models(kind: str, weights: str, files: set[str], folder: str) -> tuple
     }
     if len(names) == 2 and all(len(of_side) == 1 for of_side in sides.values()):
         return sides["source"][0], sides["target"][0]
-    by_language = _by_direction(weights, names)
-    if by_language is not None:
-        return by_language
     raise InputError(
         f"{folder}: which of {', '.join(names)} is for the source, and which for the target? "
         "Name them source.spm and target.spm, or leave one of them there if it is for both"

@@ -14,6 +14,7 @@ from types import ModuleType
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.model_folder import (
+    CTRANSLATE2,
     HUGGING_FACE,
     HUGGING_FACE_MORE,
     MARIAN_BINARY,
@@ -22,7 +23,7 @@ from workflow_scripts.core.files.model_folder import (
     ModelFiles,
     model_files,
 )
-from workflow_scripts.nmt.loaders import hugging_face, marian, sockeye3
+from workflow_scripts.nmt.loaders import ctranslate2, hugging_face, marian, sockeye3
 from workflow_scripts.nmt.loaders.description import Opened
 from workflow_scripts.nmt.memory import bound_compiled_products, keep_freed_memory
 from workflow_scripts.nmt.model import Model
@@ -36,10 +37,11 @@ LOADERS: dict[str, ModuleType] = {
     MARIAN_BINARY: marian,
     MARIAN_NPZ: marian,
     HUGGING_FACE: hugging_face,
+    CTRANSLATE2: ctranslate2,
     HUGGING_FACE_MORE: hugging_face,
 }
 # Their loaders read what the user chooses of a model with several languages.
-_WITH_LANGUAGES = (HUGGING_FACE, HUGGING_FACE_MORE)
+_WITH_LANGUAGES = (HUGGING_FACE, HUGGING_FACE_MORE, CTRANSLATE2)
 
 
 def load_model(

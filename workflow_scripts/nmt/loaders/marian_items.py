@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.loaders.binary_reader import BinaryReader
 
 OPTIONS = "special:model.yml"
 _VERSION = 1
@@ -50,7 +51,7 @@ def read_binary(path: Path) -> Items:
         InputError: it is damaged, or of another version, or holds types that are not supported; the
             message names the place in the file.
     """
-    reader = _Reader(path, _content(path))
+    reader = BinaryReader(path, memoryview(_content(path)), "Marian")
     headers = _headers(reader)
     tensors, options = {}, None
     for header in headers:
@@ -107,42 +108,7 @@ def read_npz(path: Path) -> Items:
     return _complete(path, tensors, options)
 
 
-class _Reader:
-    """Takes parts of a file, one after another; a part that is not there is an error."""
-
-    def __init__(self, path: Path, content: bytes):
-        self.path = path
-        self.offset = 0
-        self._content = memoryview(content)
-
-    def take(self, length: int, what: str) -> memoryview:
-        """Return the next `length` bytes."""
-        end = self.offset + length
-        if end > len(self._content):
-            raise self.error(
-                f"{what} needs {length} bytes, {len(self._content) - self.offset} are left"
-            )
-        part = self._content[self.offset : end]
-        self.offset = end
-        return part
-
-    def numbers(self, count: int, what: str, kind: str = "Q") -> tuple[int, ...]:
-        """Return the next `count` integers, of 64 bits without sign if no other kind is given."""
-        return struct.unpack(f"<{count}{kind}", self.take(struct.calcsize(kind) * count, what))
-
-    def check_end(self) -> None:
-        """Refuse a file that goes on."""
-        if self.offset < len(self._content):
-            raise self.error(f"{len(self._content) - self.offset} bytes follow the last item")
-
-    def error(self, why: str) -> InputError:
-        """Return the error of a damage at this place."""
-        return InputError(
-            f"{self.path}, byte {self.offset}: {why}; the file is damaged or is no model of Marian"
-        )
-
-
-def _headers(reader: _Reader) -> list[_Header]:
+def _headers(reader: BinaryReader) -> list[_Header]:
     """Read all that stands before the data."""
     version, count = reader.numbers(2, "the beginning")
     if version != _VERSION:

@@ -44,7 +44,7 @@ def gather(name: str, model: dict[str, Any], target: Path) -> None:
     folder = place(name, model)
     files = model_files(folder)
     for file in (*files.names, *files.about):
-        shutil.copyfile(folder / file, target / file)
+        shutil.copyfile(folder / file, target / PurePosixPath(file).name)
     check_hashes(name, model, target)
 
 

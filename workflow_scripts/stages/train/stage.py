@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.model_folder import SOCKEYE, SOCKEYE_FILES, model_files
+from workflow_scripts.core.files.model_folder import SOCKEYE_FILES, model_files
 from workflow_scripts.core.files.paths import Located
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS, finished
@@ -159,10 +159,10 @@ class Train(Stage):
                 files = model_files(Path(model["folder"]))
             except InputError as error:
                 raise InputError(f"{where}.folder: {error}") from error
-            if files.kind != SOCKEYE and text_models:
+            if files.source_spm and text_models:
                 raise InputError(f"{where}: {files.kind} brings its own text models; {_NO_TEXT}")
-            if files.kind == SOCKEYE and not text_models:
-                raise InputError(f"{where}: a model of {SOCKEYE} needs {' and '.join(TEXT_MODELS)}")
+            if not files.source_spm and not text_models:
+                raise InputError(f"{where}: {files.kind} needs {' and '.join(TEXT_MODELS)}")
             names = files.names
         return {name: f"{model['folder']}/{name}" for name in names} | text_models
 

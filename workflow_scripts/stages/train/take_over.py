@@ -22,7 +22,7 @@ from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
-from workflow_scripts.core.files.model_folder import SETTINGS, SOCKEYE, ModelFiles, model_files
+from workflow_scripts.core.files.model_folder import SETTINGS, ModelFiles, model_files
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairRow, Side
 from workflow_scripts.core.progress import progress
@@ -101,16 +101,15 @@ def text_models(task: Task, files: ModelFiles, target: Path) -> dict[Side, Path]
     """Return the SentencePiece models of the two sides of the bitext.
 
     Raises:
-        InputError: a Sockeye 3 model needs keys that are not given, or another has them.
+        InputError: a model without text models of its own needs keys that are not given.
     """
     keys = [key for key in TEXT_MODELS if key in task.model]
-    if files.kind == SOCKEYE:
+    if files.source_spm is None or files.target_spm is None:
         if len(keys) < len(TEXT_MODELS):
             raise InputError(
-                f"the model of {task.role}: a model of {SOCKEYE} needs {' and '.join(TEXT_MODELS)}"
+                f"the model of {task.role}: {files.kind} needs {' and '.join(TEXT_MODELS)}"
             )
         return {"source": Path(task.model[keys[0]]), "reference": Path(task.model[keys[1]])}
-    assert files.source_spm and files.target_spm
     own = (target / files.source_spm, target / files.target_spm)
     return dict(zip(task.sides, own, strict=True))
 
@@ -149,7 +148,7 @@ def measure(
     notes = read_notes(path, files)
     model = load_model(path, task.device)
     source, target = (segmenters[side] for side in task.sides)
-    if files.kind == SOCKEYE:
+    if files.source_spm is None:
         vocabularies = (model.source_vocab, model.target_vocab)
         for side, own, other in zip(task.sides, vocabularies, vocabularies[::-1], strict=True):
             folder.check_pieces(side, segmenters[side], own, other)

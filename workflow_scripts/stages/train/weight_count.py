@@ -6,7 +6,7 @@ from workflow_scripts.core.files.model_folder import model_files
 from workflow_scripts.nmt.loaders import LOADERS
 
 # In the names of tables of positions, which are not trained.
-_POSITIONS = ("pos_embedding", "embed_positions")
+_POSITIONS = ("pos_embedding", "embed_positions", "position_encodings")
 
 
 def count_parameters(folder: Path) -> int:

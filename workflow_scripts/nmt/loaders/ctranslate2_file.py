@@ -1,0 +1,178 @@
+"""The content of a model file of CTranslate2: its variables, and names that stand for others.
+
+The binary format, versions 5 and 6: the version; the name of the specification and its revision;
+variables, each with name, shape, type, length and data; aliases. Nothing is aligned; a string has
+its length before it, and a NUL at its end. Source: `_serialize` in ctranslate2/specs/model_spec.py.
+"""
+
+import math
+import mmap
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.nmt.loaders.binary_reader import BinaryReader
+
+VERSIONS = (5, 6)
+_TYPES = ("float32", "int8", "int16", "int32", "float16", "bfloat16")
+_FLOATING = ("float32", "float16", "bfloat16")
+_SCALE = "_scale"
+_MOST_DIMENSIONS = 8
+
+
+class Variable(NamedTuple):
+    """`type`: one of _TYPES; `data`: the numbers of `shape`, in C's order."""
+
+    shape: tuple[int, ...]
+    type: str
+    data: memoryview
+
+    def tensor(self) -> Tensor:
+        """Return the numbers as they are in the file, in memory of their own."""
+        plain = "int16" if self.type == "bfloat16" else self.type
+        array = np.frombuffer(self.data, np.dtype(plain).newbyteorder("<"))
+        tensor = torch.from_numpy(array.astype(plain).reshape(self.shape))
+        return tensor.view(torch.bfloat16) if self.type == "bfloat16" else tensor
+
+
+class Content(NamedTuple):
+    """What a file holds; `aliases`: names of variables by further names of these."""
+
+    path: Path
+    version: int
+    spec: str
+    revision: int
+    variables: dict[str, Variable]
+    aliases: dict[str, str]
+
+    def find(self, name: str) -> Variable | None:
+        """Return a variable by its name or an alias, None if there is none."""
+        return self.variables.get(self.aliases.get(name, name))
+
+    def scalar(self, name: str, default: float) -> float:
+        """Return a single number."""
+        found = self.find(name)
+        return default if found is None or found.shape else found.tensor().item()
+
+    def text(self, name: str, default: str) -> str:
+        """Return a text, which is kept as bytes."""
+        found = self.find(name)
+        return default if found is None else bytes(found.data).decode("utf-8", "replace")
+
+    def stored(self) -> dict[str, Tensor]:
+        """Return the weights as they are in the file, without their scales and single numbers."""
+        return {name: self.variables[name].tensor() for name in self._weights()}
+
+    def weights(self) -> dict[str, Tensor]:
+        """Return all weights in fp32, 8-bit ones as what they stand for, by all their names.
+
+        A weight with several names is one tensor.
+
+        Raises:
+            InputError: a weight is of another type, or its scales do not fit.
+        """
+        weights = {name: self._number(name) for name in self._weights()}
+        return weights | {
+            alias: weights[name] for alias, name in self.aliases.items() if name in weights
+        }
+
+    def _weights(self) -> list[str]:
+        return [
+            name
+            for name, variable in self.variables.items()
+            if variable.shape
+            and not name.endswith(_SCALE)
+            and (variable.type in _FLOATING or name.endswith("weight"))
+        ]
+
+    def _number(self, name: str) -> Tensor:
+        """Return a weight in fp32; 8-bit rows are divided by their scales."""
+        variable = self.variables[name]
+        if variable.type in _FLOATING:
+            return variable.tensor().float()
+        if variable.type != "int8":
+            raise InputError(
+                f"{self.path}: {name} is of type {variable.type}; supported are int8 and "
+                f"{', '.join(_FLOATING)}: convert the model with one of these"
+            )
+        scale = self.find(name + _SCALE)
+        if scale is None:
+            raise InputError(f"{self.path}: no variable {name + _SCALE}, which 8-bit weights need")
+        if scale.shape != variable.shape[:1] or scale.type not in _FLOATING:
+            raise InputError(
+                f"{self.path}: {name + _SCALE} is {scale.type} {list(scale.shape)}; {name} of "
+                f"shape {list(variable.shape)} needs one floating-point scale for each row"
+            )
+        scales = scale.tensor().float()
+        if not bool((scales.isfinite() & (scales > 0)).all()):
+            raise InputError(f"{self.path}: {name + _SCALE} holds numbers that are no scales")
+        rows = variable.tensor().float()
+        return rows.div_(scales.view(-1, *[1] * (rows.dim() - 1)))
+
+
+def read(path: Path) -> Content:
+    """Return what a file holds; its numbers are read when they are asked for.
+
+    Raises:
+        InputError: it is damaged, or of another version; the message names the place in the file.
+    """
+    try:
+        with path.open("rb") as file:
+            mapped: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot read the parameters: {error}") from error
+    reader = BinaryReader(path, memoryview(mapped), "CTranslate2")
+    version = reader.number("the version", "I")
+    if version not in VERSIONS:
+        raise InputError(
+            f"{path}: binary version {version}, supported are {' and '.join(map(str, VERSIONS))}; "
+            "convert the model with a newer CTranslate2"
+        )
+    spec = _string(reader, "the name of the specification")
+    revision = reader.number("the revision", "I")
+    variables: dict[str, Variable] = {}
+    for number in range(reader.number("the number of variables", "I")):
+        name = _string(reader, f"the name of variable {number}")
+        if name in variables:
+            raise reader.error(f"two variables have the name {name}")
+        variables[name.replace("encoder/embeddings/", "encoder/embeddings_0/")] = _variable(
+            reader, name
+        )
+    aliases = {}
+    for number in range(reader.number("the number of aliases", "I")):
+        alias = _string(reader, f"the name of alias {number}")
+        name = _string(reader, f"the variable of {alias}")
+        if name not in variables:
+            raise reader.error(f"{alias} stands for {name}, which is not there")
+        # An alias stands for the scale too.
+        aliases |= {alias: name, alias + _SCALE: name + _SCALE}
+    reader.check_end()
+    return Content(path, version, spec, revision, variables, aliases)
+
+
+def _string(reader: BinaryReader, what: str) -> str:
+    raw = bytes(reader.take(reader.number(what, "H"), what))
+    if not raw.endswith(b"\0") or not raw.isascii():
+        raise reader.error(f"{what} is {raw[:40]!r}")
+    return raw[:-1].decode("ascii")
+
+
+def _variable(reader: BinaryReader, name: str) -> Variable:
+    dimensions = reader.number(f"the shape of {name}", "B")
+    if dimensions > _MOST_DIMENSIONS:
+        raise reader.error(f"{name} has {dimensions} dimensions")
+    shape = reader.numbers(dimensions, f"the shape of {name}", "I")
+    kind = reader.number(f"the type of {name}", "B")
+    if kind >= len(_TYPES):
+        raise reader.error(f"{name} is of the unknown type {kind}")
+    length = reader.number(f"the length of {name}", "I")
+    size = 2 if _TYPES[kind] == "bfloat16" else np.dtype(_TYPES[kind]).itemsize
+    if length != math.prod(shape) * size:
+        raise reader.error(
+            f"{name} of shape {list(shape)} needs {math.prod(shape) * size} bytes, it has {length}"
+        )
+    return Variable(shape, _TYPES[kind], reader.take(length, f"the data of {name}"))
