@@ -86,10 +86,10 @@ class Sources:
         self._lengths = resized(self._lengths, 0, size, fill=1)
         self._lengths[index] = memory.lengths
         if self._model.marks.lead:
-            new = self._model.lead(memory)
-            old = self._leads or [lead[:0] for lead in new]
+            leads = self._model.lead(memory)
+            old = self._leads or [lead[:0] for lead in leads]
             self._leads = [resized(buffer, 0, size) for buffer in old]
-            for buffer, lead in zip(self._leads, new, strict=True):
+            for buffer, lead in zip(self._leads, leads, strict=True):
                 buffer[index] = lead
 
 

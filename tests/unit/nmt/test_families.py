@@ -230,6 +230,7 @@ def generated(model: Model, kind: Kind, other, words: list[int], beams: int) -> 
         num_beams=beams,
         num_return_sequences=beams,
         do_sample=False,
+        forced_eos_token_id=end,
         max_new_tokens=model.max_output_length(len(source)),
         bad_words_ids=[[row] for row in range(24) if row not in (*known, end)],
     )

@@ -142,7 +142,7 @@ def read(path: Path) -> Content:
         variables[name.replace("encoder/embeddings/", "encoder/embeddings_0/")] = _variable(
             reader, name
         )
-    aliases = {}
+    aliases: dict[str, str] = {}
     for number in range(reader.number("the number of aliases", "I")):
         alias = _string(reader, f"the name of alias {number}")
         name = _string(reader, f"the variable of {alias}")
