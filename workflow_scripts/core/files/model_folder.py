@@ -175,8 +175,9 @@ def _hugging_face(files: set[str], folder: str) -> ModelFiles:
             'AutoModelForSeq2SeqLM.from_pretrained(…).save_pretrained(…, max_shard_size="99GB"))'
         )
     if kind == HUGGING_FACE_MORE:
-        _require(kind, (config, *((vocabulary,) if text[0] == "merges.txt" else ())), files, folder)
-        tokenizer = vocabulary if text[0] == "merges.txt" else text[0]
+        _require(kind, (config,), files, folder)
+        tokenizer = _tokenizer(kind, files, folder)
+        assert tokenizer is not None
         return ModelFiles(
             kind,
             weights[0],
@@ -198,6 +199,15 @@ def _hugging_face(files: set[str], folder: str) -> ModelFiles:
         (config, *others, *_present((SETTINGS,), files)),
         _present(_ABOUT, files),
     )
+
+
+def _tokenizer(kind: str, files: set[str], folder: str) -> str | None:
+    """Return the tokenizer that a model of Hugging Face has beside it, None if it has none."""
+    name = next((name for name in _HF_TEXT if name in files), None)
+    if name != "merges.txt":
+        return name
+    _require(kind, ("vocab.json",), files, folder)
+    return "vocab.json"
 
 
 def _is_ctranslate2(files: set[str]) -> set[str]:
@@ -224,9 +234,15 @@ def _ctranslate2(files: set[str], folder: str) -> ModelFiles:
             f"{folder} is no {CTRANSLATE2} folder of a translation model: {', '.join(missing)} "
             "missing (models without an encoder have vocabulary.json)"
         )
-    names = sorted(name for name in files if name.endswith((".spm", ".model")))
-    source, target = _sides(names, folder) if names else (None, None)
-    configs = (f"{inside}config.json", SETTINGS)
+    source: str | None
+    target: str | None
+    if text := _tokenizer(CTRANSLATE2, files, folder):
+        source = target = text
+    else:
+        names = sorted(name for name in files if name.endswith((".spm", ".model")))
+        source, target = _sides(names, folder) if names else (None, None)
+    more = ("merges.txt", "tokenizer_config.json") if text == "vocab.json" else ()
+    configs = (f"{inside}config.json", *more, SETTINGS)
     return ModelFiles(
         CTRANSLATE2,
         f"{inside}{_CT2_WEIGHTS}",

@@ -71,6 +71,10 @@ class SubwordModel:
         """Return the tokenizer's own id of every piece and special token, in their order."""
         return self._inner.ids()
 
+    def names(self) -> dict[str, str]:
+        """Return the pieces by what the library `tokenizers` calls them; empty otherwise."""
+        return self._inner.names()
+
     def vocabulary(self) -> list[str]:
         """Return the pieces that a segmentation can hold, in the model's order."""
         special = self._inner.special()
@@ -137,6 +141,9 @@ class _SentencePiece:
     def ids(self) -> dict[str, int]:
         processor = self._processor
         return {processor.id_to_piece(index): index for index in range(len(processor))}
+
+    def names(self) -> dict[str, str]:
+        return {}
 
     def special(self) -> set[str]:
         processor = self._processor
@@ -221,6 +228,9 @@ class _Tokenizer:
 
     def ids(self) -> dict[str, int]:
         return {name: index for index, name in self._names.items()}
+
+    def names(self) -> dict[str, str]:
+        return {token: name for name, token in self._tokens.items()}
 
     def special(self) -> set[str]:
         return self._special

@@ -11,6 +11,7 @@ from torch import Tensor
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.core.files.model_folder import ModelFiles
+from workflow_scripts.core.text.subword_model import SubwordModel
 from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm
 from workflow_scripts.nmt.linear import Linear
@@ -99,9 +100,10 @@ def opened(folder: Path, files: ModelFiles) -> Opened:
     paths = (folder / names[0], folder / names[-1])
     ends = _ends(folder, files, content, config)
     starts = (config["bos_token"], ends.start)
+    texts = (files.source_spm, files.target_spm)
     source, target = (
-        _Order(path, _rows(content, table), config, ends, start)
-        for path, table, start in zip(paths, _TABLES, starts, strict=True)
+        _Order(path, _rows(content, table), config, ends, start, _names(folder, text))
+        for path, table, start, text in zip(paths, _TABLES, starts, texts, strict=True)
     )
     if ends.first is not None:
         first: int | None = source.id(ends.first)
@@ -269,6 +271,10 @@ def _pieces(path: Path, size: int) -> list[str]:
     return pieces
 
 
+def _names(folder: Path, tokenizer: str | None) -> dict[str, str]:
+    return SubwordModel(folder / tokenizer).names() if tokenizer else {}
+
+
 @dataclass(frozen=True)
 class _Ends:
     """What stands around the pieces of a sentence, by names.
@@ -330,12 +336,19 @@ class _Order:
         config: as `_config` returns it.
         ends: what stands around sentences.
         start: the piece that is <s>; None for zeros.
+        names: how pieces are spelled that the vocabulary has otherwise, those of bytes.
     """
 
     def __init__(
-        self, path: Path, size: int, config: dict[str, Any], ends: _Ends, start: str | None
+        self,
+        path: Path,
+        size: int,
+        config: dict[str, Any],
+        ends: _Ends,
+        start: str | None,
+        names: dict[str, str],
     ):
-        pieces = _pieces(path, size)
+        pieces = [names.get(piece, piece) for piece in _pieces(path, size)]
         rows = {piece: row for row, piece in enumerate(pieces)}
         for key in ("unk_token", "eos_token"):
             if config[key] not in rows:
@@ -357,11 +370,11 @@ class _Order:
         self._path = path
         self._ids = {pieces[row]: number for number, row in enumerate(self.rows.tolist())}
         self.silent = [PAD] * (not pads) + [BOS] * (begin in (pad, end))
-        names = [pieces[row] for row in self.rows.tolist()[len(SYMBOLS) :]]
+        shown = [pieces[row] for row in self.rows.tolist()[len(SYMBOLS) :]]
         # No text has a piece with a blank.
-        names = [f"{name} of the model" if name in SYMBOLS else name for name in names]
+        shown = [f"{name} of the model" if name in SYMBOLS else name for name in shown]
         try:
-            self.vocabulary = Vocabulary([*SYMBOLS, *names], len(SYMBOLS) + len(words))
+            self.vocabulary = Vocabulary([*SYMBOLS, *shown], len(SYMBOLS) + len(words))
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
 
