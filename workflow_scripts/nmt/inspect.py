@@ -3,7 +3,9 @@
 The keys: `kind`; `source` and `target`, the languages; `layers` of encoder and decoder; `size` of
 their vectors; `vocabulary`, the pieces of source and target; `shortlist`, whether it has one;
 `licence`; `refused`, the reasons why the model can't be used. What is not known is null. The exit
-status is 1 if there are reasons.
+status is 1 if there are reasons. With --compare there is one more, `compared`: on how many
+`sentences` of the file the library that published the model (transformers) has the `same_ids` and
+the `same_outputs`, and the greatest difference of `log_probabilities` (nats).
 
 Languages and licence are what names of files and the model's own notes say; nobody has checked
 them. Weights are read too: a damaged model is refused here already.
@@ -13,6 +15,7 @@ import argparse
 import json
 import re
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +31,15 @@ from workflow_scripts.core.files.model_folder import (
     model_files,
 )
 from workflow_scripts.core.files.yaml_text import parse_yaml
+from workflow_scripts.nmt.compare import compare
 from workflow_scripts.nmt.loaders import LOADERS, load_model
 from workflow_scripts.nmt.loaders.description import Summary
 from workflow_scripts.nmt.pieces import raw_coders
 
 # The notes of a model take some kilobytes.
 _LONGEST_NOTES = 1_000_000
+# So many sentences of a file are compared; a large model takes seconds for each.
+_COMPARED = 20
 
 
 @dataclass(frozen=True)
@@ -45,10 +51,11 @@ class Notes:
     licence: str | None = None
 
 
-def inspect(folder: Path) -> dict[str, Any]:
-    """Return what is known of a model's folder."""
+def inspect(folder: Path, sentences: list[str] | None = None) -> dict[str, Any]:
+    """Return what is known of a model's folder; it is compared on sentences if there are any."""
     refused: list[str] = []
     kind, summary, notes, shortlist = None, Summary(), Notes(), None
+    compared: dict[str, Any] = {}
     try:
         files = model_files(folder)
         kind, shortlist = files.kind, files.shortlist is not None
@@ -59,6 +66,10 @@ def inspect(folder: Path) -> dict[str, Any]:
             model = load_model(folder, "cpu", shortlist=shortlist)
             if model.source_spm is not None:
                 raw_coders(model)
+            if sentences is not None:
+                found = compare(folder, sentences)
+                compared = {"compared": found.shown()}
+                refused += found.refused
     except InputError as error:
         refused.append(str(error))
     return {
@@ -71,6 +82,7 @@ def inspect(folder: Path) -> dict[str, Any]:
         "shortlist": shortlist,
         "licence": notes.licence,
         "refused": refused,
+        **compared,
     }
 
 
@@ -146,6 +158,14 @@ def _front_matter(path: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
+def _lines(path: Path) -> list[str]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            return [line.strip() for line in islice(file, _COMPARED)]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
+
+
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
@@ -156,7 +176,15 @@ def main(argv: list[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path, help="of the model")
-    description = inspect(parser.parse_args(argv).folder)
+    parser.add_argument(
+        "--compare",
+        type=Path,
+        metavar="FILE",
+        help=f"sentences in the model's source language, the first {_COMPARED} lines",
+    )
+    args = parser.parse_args(argv)
+    sentences = None if args.compare is None else _lines(args.compare)
+    description = inspect(args.folder, sentences)
     print(json.dumps(description, ensure_ascii=False))
     return 1 if description["refused"] else 0
 
