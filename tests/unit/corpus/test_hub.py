@@ -160,6 +160,13 @@ def test_what_the_hub_does_not_have_is_told(served, output, changes):
     assert not output.exists()
 
 
+def test_terms_that_nobody_has_accepted_are_told(served, output):
+    served.gated = True
+    with pytest.raises(InputError, match=r"config.json: 403.*accept its terms.*set HF_TOKEN"):
+        command(output)
+    assert not output.exists()
+
+
 def test_a_hub_that_is_down_is_told(served, output, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(InputError, match=r"hub someone/.*Look at the names, at the network"):
