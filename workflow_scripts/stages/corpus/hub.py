@@ -57,8 +57,7 @@ def _explained(what: str) -> Iterator[None]:
     try:
         yield
     except errors.GatedRepoError as error:
-        reason = str(error).strip().splitlines()[0]
-        raise InputError(f"{what}: {reason}. {_GATED}") from error
+        raise InputError(f"{what}: {str(error).splitlines()[0]}. {_GATED}") from error
     except (errors.HfHubHTTPError, errors.HFValidationError, httpx.HTTPError, OSError) as error:
         reason = str(error).strip().splitlines() or [type(error).__name__]
         raise InputError(f"{what}: {reason[0]}. {_ADVICE}") from error
