@@ -9,6 +9,7 @@ import pytest
 from tests.configs import refusal, run_on_testbed
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.marian_files import write_binary
+from tests.unit.nmt.nllb_files import write_nllb
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan import selection
 from workflow_scripts.stages.catalogue import run_layout
@@ -164,6 +165,16 @@ def test_a_tag_and_a_shortlist_count_and_no_shortlist_is_as_none(config):
     assert keys[0] == keys[3]
 
 
+def test_one_folder_counts_by_the_languages_that_are_chosen(config, tmp_path):
+    folder = {"folder": str(write_nllb(tmp_path / "nllb", ["ab"]))}
+    there, back = {"source": "ces", "target": "eng"}, {"source": "eng", "target": "ces"}
+    found = [key(finished(config, folder | each, folder | back)) for each in (there, back)]
+    assert len(set(found)) == 2
+    write_binary(tmp_path / "marian")
+    with pytest.raises(InputError, match=r"^models\.one\.source: Marian .bin has no languages to"):
+        run_layout(finished(config, {"folder": "marian"} | there))
+
+
 def test_downloads_count_by_their_hashes_and_not_by_their_address(config):
     moved = {"url": [url.replace("a.org", "b.org") for url in URL["url"]]}
     assert key(finished(config, URL | HASHES)) == key(finished(config, moved | HASHES))
@@ -218,12 +229,13 @@ def test_a_sockeye_folder_needs_its_text_models_and_others_must_not_have_them(co
     for name in ("s", "r"):
         (tmp_path / name).write_bytes(b"")
     texts = {"source_model": "s", "reference_model": "r", "trained_on": "unknown"}
-    with pytest.raises(
-        InputError, match=r"models\.one: Sockeye 3 needs source_model and"
-    ):
+    with pytest.raises(InputError, match=r"models\.one: Sockeye 3 needs source_model and"):
         run_layout(finished(config, {"folder": "sockeye"}))
     layout = run_layout(finished(config, {"folder": "sockeye"} | texts))
     assert {"s", "r", "sockeye/params.best"} <= layout.declaration("train").inputs("forward").keys()
+    block = {key: value for key, value in texts.items() if key != "trained_on"}
+    with pytest.raises(InputError, match=r"models\.one: Marian .bin needs trained_on, such as"):
+        run_layout(finished(config, {"folder": "marian"} | block, test=None, dev="testbed_dev"))
     with pytest.raises(InputError, match=r"brings its own text models; take source_model and"):
         run_layout(finished(config, {"folder": "marian"} | texts))
 
@@ -273,6 +285,12 @@ def test_a_sockeye_folder_as_of_old_counts_as_trained_here(config, tmp_path):
         ({"hub": "opus"}, "models.one.hub: 'opus' does not match"),
         ({"hub": "a/b", "revision": "main"}, "models.one.revision: 'main' does not match"),
         (PACKAGE | {"tag": "por"}, "models.one.tag: 'por' does not match"),
+        (PACKAGE | {"source": "por_Latn"}, "'source' needs key 'target', which is missing"),
+        (PACKAGE | {"source": "", "target": "en"}, "models.one.source: '' does not match"),
+        (
+            PACKAGE | {"source": "pt", "target": "en", "tag": ">>por<<"},
+            "a model has a tag, or source and target, never both; take one out",
+        ),
         (PACKAGE | {"trained_on": "all"}, "models.one.trained_on"),
     ],
 )
