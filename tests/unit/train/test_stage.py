@@ -14,6 +14,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan import selection
 from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.release.stage import Release
+from workflow_scripts.stages.train.checks import notes
 from workflow_scripts.stages.train.stage import Train
 
 PACKAGE = {"package": "no_such_package", "version": "1.0", "path": "models/pten"}
@@ -173,6 +174,26 @@ def test_one_folder_counts_by_the_languages_that_are_chosen(config, tmp_path):
     write_binary(tmp_path / "marian")
     with pytest.raises(InputError, match=r"^models\.one\.source: Marian .bin has no languages to"):
         run_layout(finished(config, {"folder": "marian"} | there))
+
+
+def test_licences_that_forbid_commerce_are_told_before_a_run(config, tmp_path):
+    folder = str(write_nllb(tmp_path / "nllb", ["ab"]))
+    for licence in ("CC-BY-NC-4.0", "cc-by-nc-sa-3.0", "CC BY-NC 4.0", "for non-commercial use"):
+        assert list(notes(finished(config, PACKAGE | {"licence": licence}))) == [
+            f"models.one: its licence ({licence}) forbids commercial use, which may bind what the "
+            "model writes as well"
+        ]
+    for licence in ("CC-BY-4.0", "MIT", "cc0-1.0", "Apache-2.0; ncsa", "for commercial use"):
+        assert not list(notes(finished(config, PACKAGE | {"licence": licence})))
+    beside = finished(config, {"folder": folder, "source": "ces", "target": "eng"})
+    (note,) = list(notes(beside))
+    assert "models.one: its licence (cc-by-nc-4.0) forbids" in note
+    assert note in run_layout(beside).notes()
+    assert not list(notes(finished(config, {"folder": folder, "licence": "MIT"})))
+    assert not list(notes(finished(config, {"folder": str(tmp_path / "gone")})))
+    unused = finished(config, PACKAGE)
+    unused["models"]["unused"] = PACKAGE | {"licence": "CC-BY-NC-4.0"}
+    assert not list(notes(unused))
 
 
 def test_downloads_count_by_their_hashes_and_not_by_their_address(config):

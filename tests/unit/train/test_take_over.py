@@ -180,7 +180,7 @@ def test_one_folder_is_there_and_back(bitext, nllb, tmp_path, role, chosen):
     ("chosen", "message"),
     [
         (THERE | {"source": "cez_Latn"}, r"source is 'cez_Latn', which.*of its 3 are ces_Latn, "),
-        ({}, r"has several languages .*In a run source and target of its entry in `models` write"),
+        ({}, "has several languages .*In a run the keys source.*; train.models.forward names"),
         (BACK, "translates eng-ces_Latn, but this role needs cs-en; exchange the models of"),
         (THERE | {"source": "por"}, "translates por-eng, but this role needs cs-en; take another"),
     ],

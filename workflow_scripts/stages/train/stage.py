@@ -20,7 +20,7 @@ from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.corpus.stage import Download, block_downloads, not_pinned
-from workflow_scripts.stages.train.checks import problems
+from workflow_scripts.stages.train.checks import notes, problems
 
 _PAGE = "docs/train.md"
 _ENVS = Path(__file__).resolve().parents[3] / "envs"
@@ -37,6 +37,7 @@ class Train(Stage):
     released = True
     wildcard = "role"
     problems = staticmethod(problems)
+    notes = staticmethod(notes)
 
     def instances(self) -> list[str | None]:
         return [*self._roles()]

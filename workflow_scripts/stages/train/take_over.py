@@ -128,9 +128,9 @@ def _loaded(task: Task, path: Path) -> Model:
         if SETTINGS not in str(error):
             raise
         raise InputError(
-            f"the model of {task.role}: {str(error).replace(f'{path}/', '')}. In a run source and "
-            f"target of its entry in `models` write {SETTINGS}, or tag "
-            f"(train.models.{main_role(task.role)} names the entry)"
+            f"the model of {task.role}: {str(error).replace(f'{path}/', '')}. In a run the keys "
+            f"source and target (or tag) of its entry in `models` become {SETTINGS}; "
+            f"train.models.{main_role(task.role)} names the entry"
         ) from error
 
 
