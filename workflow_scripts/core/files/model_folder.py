@@ -78,6 +78,11 @@ class ModelFiles:
     parts: tuple[str, ...] = ()
 
     @property
+    def many_languages(self) -> bool:
+        """Whether a model of this kind may have codes of languages for its two sides."""
+        return self.kind in (HUGGING_FACE_MORE, CTRANSLATE2)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of all files of the model, each once, sorted."""
         text = (self.source_spm, self.target_spm, self.shortlist)
