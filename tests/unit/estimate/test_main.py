@@ -97,8 +97,8 @@ def test_the_model_of_a_rewriter_reads_and_writes_references():
     }
     layout = run_layout(config)
     found = estimate.shapes(layout, TEXT)
-    assert found["rewriter plain"] == (config["models"]["testbed_scoring"], 700, 700, 11.0, 11.0)
-    assert estimate.block_name(layout, "rewriter plain") == "testbed_scoring"
+    assert found["rewriter_plain"] == (config["models"]["testbed_scoring"], 700, 700, 11.0, 11.0)
+    assert estimate.block_name(layout, "rewriter_plain") == "testbed_scoring"
     assert estimate.block_name(layout, "backward") == "testbed_scoring"
     assert estimate.block_name(layout, "forward") == "testbed"
 

@@ -3,8 +3,9 @@ import pytest
 from tests.configs import replaced, run_on_testbed
 from tests.stanza_package import FOLDER as PARSER
 from workflow_scripts.commands.estimate.networks import Speed
-from workflow_scripts.commands.estimate.predict import DISTINCT, Predictor, Speeds, rewriter_role
+from workflow_scripts.commands.estimate.predict import DISTINCT, Predictor, Speeds
 from workflow_scripts.commands.estimate.text_speed import TextSpeed
+from workflow_scripts.plan.catalogues.rewriters import rewriter_role
 from workflow_scripts.stages.catalogue import run_layout
 
 LINES = {"testbed": 60000, "testbed_dev": 300, "testbed_test": 500, "testbed_held_out": 500}

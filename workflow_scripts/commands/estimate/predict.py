@@ -12,13 +12,15 @@ from workflow_scripts.plan.catalogues.model_blocks import finished
 from workflow_scripts.plan.catalogues.pair_features import ENCODER
 from workflow_scripts.plan.catalogues.rewriters import (
     continued,
+    finished_rewriter,
     model_of,
     noise,
     rewriter,
     rewriter_of,
+    rewriter_role,
     sources_behind,
 )
-from workflow_scripts.plan.catalogues.written_sources import SOURCES, WRITER_ROLES, main_role
+from workflow_scripts.plan.catalogues.written_sources import SOURCES, main_role
 from workflow_scripts.plan.config import FILTER_ROLES, MAIN_ROLES
 from workflow_scripts.plan.layout import Layout
 from workflow_scripts.plan.schema import filled
@@ -82,11 +84,6 @@ class Speeds(NamedTuple):
     text: "TextSpeed"
     networks: "dict[str, Speed]"
     starts: dict[str, float]
-
-
-def rewriter_role(name: str) -> str:
-    """Return what the speed of a rewriter's model goes by, beside the roles of other models."""
-    return f"rewriter {name}"
 
 
 def _searched(search: dict[str, Any], speed: "Speed") -> float:
@@ -224,7 +221,7 @@ class Predictor:
         train, speed = self._config["train"], self._speeds.networks[main_role(role)]
         block = filled(selection.role_model(self._config, role), "model")
         kept = speed.stored or _FINISHED_BYTES * speed.parameters
-        if role in WRITER_ROLES:  # taken over, and not measured
+        if role not in selection.roles(self._config):  # taken over, and not measured
             return 0.0, 0.0, kept
         forward = role.removeprefix("filter_") == "forward"
         target = self._pieces["reference" if forward else "source"]
@@ -269,6 +266,8 @@ class Predictor:
             learnt = 2 * min(pairs, block["sentences"]) if own else 0
             seconds = learnt * text.trained + segments * text.segmented
             return seconds, 0.0, segments * text.segment_bytes
+        if not part and finished_rewriter(self._config, name):  # its files are those of `train`
+            return 0.0, 0.0, 0.0
         speed, length = self._speeds.networks[rewriter_role(name)], self._pieces["reference"]
         searched = config["held_out"]["test"] * length * speed.searched
         if part == MEASURES:

@@ -18,9 +18,9 @@ from workflow_scripts.stages.train import model_checks
 
 def problems(config: Config) -> Iterator[str]:
     """Yield what is wrong with the corpora of training, and with the models of the run's roles."""
-    roles = selection.roles(config)
+    roles = selection.model_roles(config)
     for role in roles:
-        name = config["train"]["models"][role]
+        name = selection.role_model_name(config, role)
         yield from unknown_names(f"train.models.{role}", [name], "models", config)
         for problem in (
             model_checks.problems(config["models"][name]) if name in config["models"] else ()
@@ -29,7 +29,7 @@ def problems(config: Config) -> Iterator[str]:
         seen = config["models"].get(name, {}).get("trained_on", UNKNOWN)
         if seen != UNKNOWN:
             yield from unknown_names(f"models.{name}.trained_on", seen, "corpora", config)
-    if any(config["train"]["models"][role] not in config["models"] for role in roles):
+    if any(selection.role_model_name(config, role) not in config["models"] for role in roles):
         return
     yield from _hub_problems(config)
     yield from _corpus_problems(config)
@@ -60,7 +60,7 @@ def _licence_beside(block: dict[str, Any]) -> str | None:
 def _hub_problems(config: Config) -> Iterator[str]:
     """Yield models of one commit of the hub in two folders: one folder of a commit is kept."""
     places: dict[tuple[str, str], str] = {}
-    for role in selection.roles(config):
+    for role in selection.model_roles(config):
         name, block = selection.role_model_name(config, role), selection.role_model(config, role)
         if "hub" in block and block.get("revision") is not None:
             first = places.setdefault((block["hub"], block["revision"]), name)
