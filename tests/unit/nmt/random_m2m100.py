@@ -14,7 +14,7 @@ from transformers import M2M100Config, M2M100ForConditionalGeneration
 
 NLLB_600M = {"layers": 12, "size": 1024, "heads": 16, "hidden": 4096, "vocabulary": 256_206}
 LANGUAGES = ("eng_Latn", "por_Latn")
-_SYMBOLS = ("<s>", "<pad>", "</s>", "<unk>")
+FAIRSEQ = ("<s>", "<pad>", "</s>", "<unk>")
 _END = 2
 _LOADING = """
 import sys
@@ -33,8 +33,8 @@ memory("VmHWM")
 
 def names(vocabulary: int) -> list[str]:
     """Return the tokens of such a model by their ids."""
-    words = range(len(_SYMBOLS), vocabulary - len(LANGUAGES) - 1)
-    return [*_SYMBOLS, *(f"▁{row}" for row in words), *LANGUAGES, "<mask>"]
+    words = range(len(FAIRSEQ), vocabulary - len(LANGUAGES) - 1)
+    return [*FAIRSEQ, *(f"▁{row}" for row in words), *LANGUAGES, "<mask>"]
 
 
 def write_m2m100(
@@ -68,7 +68,7 @@ def write_m2m100(
     config.architectures = [M2M100ForConditionalGeneration.__name__]
     config.save_pretrained(folder)
     tokens = names(vocabulary)
-    special = [*_SYMBOLS, *LANGUAGES, "<mask>"]
+    special = [*FAIRSEQ, *LANGUAGES, "<mask>"]
     added = [{"id": tokens.index(name), "content": name, "special": True} for name in special]
     pieces = {"type": "Unigram", "unk_id": 3, "vocab": [[name, -1.0] for name in tokens]}
     chosen = dict(zip(("target", "source"), LANGUAGES, strict=True))
