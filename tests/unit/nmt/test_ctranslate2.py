@@ -193,7 +193,8 @@ def test_what_stands_around_sentences(tmp_path: Path, names, start, settings, en
     row = settings[1] if isinstance(settings, tuple) else "<s>" if settings else start
     table = parameters(OPTIONS | SELF_ATTENTION)["Wemb"]
     pieces = json.loads((folder / "shared_vocabulary.json").read_text())
-    assert torch.equal(model.network.target.pieces[2], table[pieces.index(row)])
+    target = model.network.target
+    assert torch.equal(target.pieces[target.rows[2]], table[pieces.index(row)])
     # What stands for two pieces counts once.
     bias = model.network.output.bias
     assert (bias[2] == -torch.inf) == (row in ("</s>", "<pad>"))
