@@ -77,7 +77,7 @@ def test_a_rewriter_writes_a_system_that_is_scored_selected_and_released(finishe
     assert planned["rewrite_train"] == planned["rewrite_take_over"] == 1
     assert planned["rewrite_pairs"] == planned["rewrite_measure"] == 2
     assert not {"train_model", "generate_references"} & {*planned}
-    assert planned["evaluate_rewriting"] == 1
+    assert planned["evaluate_rewriting"] == 2
     assert planned["evaluate_bounds"] == 2  # of micro, whose columns are others, and beam
     pipeline = written(finished, once)
 

@@ -3,9 +3,13 @@
 Weights are random. Whole words are made likely, so that what is avoided would be written.
 """
 
+import argparse
 import json
+import os
 from functools import partial
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -13,7 +17,7 @@ from tests.configs import run_on_testbed
 from tests.unit.nmt.test_tokenizers import WORDS
 from tests.unit.rewrite.paraphrasers import KINDS, write_paraphraser
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import DocumentFrequencyRow
 from workflow_scripts.nmt.loaders import load_model
@@ -21,10 +25,12 @@ from workflow_scripts.nmt.pieces import target_coder
 from workflow_scripts.nmt.raw import coders
 from workflow_scripts.nmt.vocabulary import UNK
 from workflow_scripts.stages.generate.inflection import inflections
-from workflow_scripts.stages.rewrite.opening import sets_of
+from workflow_scripts.stages.rewrite.opening import add_options, open_rewriter, sets_of
 from workflow_scripts.stages.rewrite.requests import Request
 from workflow_scripts.stages.rewrite.rewriter import Rewriter, difference
 from workflow_scripts.stages.rewrite.spellings import forms_of, holds
+from workflow_scripts.stages.rewrite.take_over import take_over
+from workflow_scripts.stages.train import take_over as train
 
 # The import of the library alone takes seconds.
 pytestmark = pytest.mark.slow
@@ -160,3 +166,39 @@ def test_a_prefix_that_can_not_be_read_is_refused(folder: Path, tmp_path: Path):
         return
     with pytest.raises(InputError, match=r"can't read its prefix"):
         coders(model, tmp_path, True, None, None)
+
+
+def task(folder: Path) -> dict[str, Any]:
+    return {
+        **{"role": "rewriter_theirs", "direction": "forward", "model": {"folder": str(folder)}},
+        **{"languages": dict.fromkeys(("source", "reference"), "en"), "corpora": []},
+        **{"test": None, "seed": 1},
+    }
+
+
+def test_the_folder_of_a_finished_rewriter_is_that_of_any_other(tmp_path: Path):
+    write_paraphraser(tmp_path / "own", "Bart")
+    train.take_over(task(tmp_path / "own"), tmp_path / "train")
+    about = {"name": "theirs", "language": "en", "prefix": PREFIX}
+    given, made = tmp_path / "train", tmp_path / "made"
+    take_over({"prefix": PREFIX, "about": about}, given, made)
+    record = verify(made / "model")
+    assert set(record["files"]) == {*verify(given / "model")["files"], "rewriter.json"}
+    assert {"source.model", "reference.model", "metrics.json"} <= set(record["files"])
+    # Weights take gigabytes: they are there once.
+    assert (made / "model.safetensors").samefile(given / "model.safetensors")
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    rewriter = open_rewriter(parser.parse_args(["--model", str(made), "--no-meaning"]))
+    (answer,) = rewriter.answer([Request(SENTENCES[0], avoid=("dog",), number=2)])
+    assert rewriter.language == "en"
+    assert answer.paraphrases
+    # Made again, and where a file can't have two names.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "link", Mock(side_effect=OSError))
+        take_over({"prefix": "", "about": about}, given, made)
+    assert not (made / "model.safetensors").samefile(given / "model.safetensors")
+    write_paraphraser(tmp_path / "small", "Pegasus")
+    train.take_over(task(tmp_path / "small"), tmp_path / "other")
+    with pytest.raises(InputError, match=r"rewriter\.json: the model can't read its prefix '\?:"):
+        take_over({"prefix": "?: ", "about": {"prefix": "?: "}}, tmp_path / "other", tmp_path / "a")
