@@ -43,7 +43,7 @@ def _rewriter_problems(name: str, config: Config) -> Iterator[str]:
         return
     if "training_sets" not in config["rewriters"][name]:
         yield f"{where}: it has no training_sets; only a finished model does without"
-    if block["prefix"]:
+    if "prefix" in block:
         yield f"{where}.prefix: only a finished model has one; take it out"
     yield from _template_problems(where, name, config)
     yield from _model_problems(where, name, config)

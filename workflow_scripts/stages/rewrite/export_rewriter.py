@@ -61,7 +61,7 @@ def front_matter(about: dict[str, Any], licence: str, kind: str) -> dict[str, An
         **licence_fields(licence),
         "language": [about["language"]],
         "pipeline_tag": "text-generation",
-        "tags": [*does, "sockeye" if kind == SOCKEYE else "marian", "paraloom"],
+        "tags": [*does, *(tag for tag in ("sockeye", "marian") if tag in kind.lower()), "paraloom"],
     }
 
 
@@ -162,6 +162,11 @@ def export(run_folder: Path, name: str, output: Path, licence: str | None = None
     if output.exists() or output.is_symlink():
         raise InputError(f"{output} is there already; remove it, or name another folder")
     folder = unit_folder(run_folder, name)
+    if read_about(folder).get("training_sets") == []:
+        raise InputError(
+            f"{folder}: a finished model that was not measured has no card; name training sets in "
+            f"rewriters.{name}.training_sets, and run again"
+        )
     measured = unit_folder(run_folder, f"{name}{unit_kinds.MEASURES}")
     files = [folder / file for file in verify(folder / _RECORD)["files"]]
     about, measures = read_about(folder) | facts_of_run(run_folder, name), read_measures(measured)

@@ -55,7 +55,7 @@ class Rewrite(StageOfKinds):
 
     def sections(self) -> dict[int, str]:
         return {
-            75: f"{_REPORT}:rewriters",
+            **({75: f"{_REPORT}:rewriters"} if self._measured() else {}),
             **({76: f"{_REPORT}:syntactic_control"} if self._controlled() else {}),
             **({77: f"{_REPORT}:repair"} if self._noisy() else {}),
         }
@@ -63,10 +63,14 @@ class Rewrite(StageOfKinds):
     def tables(self) -> dict[str, str]:
         control = ("control_table", "template_table") if self._controlled() else ()
         return {
-            "rewriters": f"{_REPORT}:rewriters_table",
+            **({"rewriters": f"{_REPORT}:rewriters_table"} if self._measured() else {}),
             **{name: f"{_REPORT}:{name}" for name in control},
             **({"repair": f"{_REPORT}:repair_table"} if self._noisy() else {}),
         }
+
+    def _measured(self) -> bool:
+        """Tell whether a rewriter is measured."""
+        return any(f"{name}{MEASURES}" in self.instances() for name in rewriters(self.config))
 
     def _controlled(self) -> bool:
         """Tell whether a rewriter has templates."""

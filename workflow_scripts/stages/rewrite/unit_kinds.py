@@ -244,7 +244,7 @@ class FinishedRewriter(RewriterModel):
         return False
 
     def settings(self) -> dict[str, Any]:
-        prefix = self.block["prefix"]
+        prefix = self.block.get("prefix", "")
         return {"prefix": prefix, "about": self._about() | {"prefix": prefix}}
 
     def _about(self) -> dict[str, Any]:
