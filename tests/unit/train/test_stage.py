@@ -218,9 +218,7 @@ def test_a_sockeye_folder_needs_its_text_models_and_others_must_not_have_them(co
     for name in ("s", "r"):
         (tmp_path / name).write_bytes(b"")
     texts = {"source_model": "s", "reference_model": "r", "trained_on": "unknown"}
-    with pytest.raises(
-        InputError, match=r"models\.one: Sockeye 3 needs source_model and"
-    ):
+    with pytest.raises(InputError, match=r"models\.one: Sockeye 3 needs source_model and"):
         run_layout(finished(config, {"folder": "sockeye"}))
     layout = run_layout(finished(config, {"folder": "sockeye"} | texts))
     assert {"s", "r", "sockeye/params.best"} <= layout.declaration("train").inputs("forward").keys()
