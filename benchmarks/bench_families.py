@@ -18,6 +18,7 @@ import resource
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import mean
 from typing import Any, NamedTuple
 
 import ctranslate2
@@ -251,8 +252,45 @@ def _is_met(result: Any, nll: float) -> bool:
     return found and forbidden not in output and abs(result.nlls[0] - nll) < 1e-5
 
 
+class Peer:
+    """CTranslate2's engine on a folder of its own converter, on one thread."""
+
+    def __init__(self, copy: Copy, folder: Path, precision: str):
+        ctranslate2_folders.convert(copy.other, copy.kind, folder, precision)
+        self._engine = ctranslate2.Translator(str(folder), compute_type=precision, intra_threads=1)
+        vocabulary = (folder / "shared_vocabulary.json").read_text(encoding="utf-8")
+        self._names: list[str] = json.loads(vocabulary)
+        before, behind = copy.kind.source
+        self._sources = [self._pieces([*before, *source, *behind]) for source, _ in copy.pairs]
+        self._targets = [self._pieces(target) for _, target in copy.pairs]
+        self._start = self._pieces(copy.kind.prompt[1:])
+
+    def _pieces(self, ids: list[int]) -> list[str]:
+        return [self._names[row] for row in ids]
+
+    def nlls(self) -> list[float]:
+        """Return the NLL per token of every pair."""
+        targets = [[*self._start, *target] for target in self._targets]
+        found = self._engine.score_batch(self._sources, targets)
+        kept = [each.log_probs[len(self._start) :] for each in found]
+        return [-sum(each) / len(each) for each in kept]
+
+    def outputs(self) -> list[list[str]]:
+        """Return the pieces of the best outputs of words alone, at beam 4."""
+        others = [name for name in self._names if "▁" not in name]
+        found = self._engine.translate_batch(
+            self._sources,
+            target_prefix=[self._start] * len(self._sources) if self._start else None,
+            beam_size=BEAM,
+            length_penalty=1.0,
+            disable_unk=True,
+            suppress_sequences=[[name] for name in others if name not in ("</s>", "<unk>")],
+        )
+        return [each.hypotheses[0][len(self._start) :] for each in found]
+
+
 class Engine(NamedTuple):
-    """CTranslate2's engine beside ours: outputs in fp32, and mean NLLs in int8."""
+    """The engine beside ours: outputs and the largest difference of NLLs; that of means in int8."""
 
     outputs: Search
     scores: float
@@ -260,47 +298,19 @@ class Engine(NamedTuple):
 
 
 def engine(copy: Copy, work: Path) -> Engine:
-    """Compare with the engine, on folders of its own converter."""
-    kind = copy.kind
-    outputs, scores, int8 = None, 0.0, 0.0
-    for precision in ("float32", "int8"):
-        folder = work / precision
-        names = ctranslate2_folders.convert(copy.other, kind, folder, precision)
-        peer = ctranslate2.Translator(str(folder), compute_type=precision, intra_threads=1)
-        model = load_model(folder, "cpu")
-        before, behind = ([names[row] for row in part] for part in kind.source)
-        sources = [[*before, *(names[row] for row in s), *behind] for s, _ in copy.pairs]
-        prefix = [names[row] for row in kind.prompt[1:]]
-        pairs = own_pairs(copy, model)
-        scored = peer.score_batch(
-            sources, [[*prefix, *(names[row] for row in target)] for _, target in copy.pairs]
-        )
-        kept = [each.log_probs[len(prefix) :] for each in scored]
-        theirs = [-sum(each) / len(each) for each in kept]
-        ours = list(score(model, pairs))
-        if precision == "int8":
-            int8 = abs(sum(ours) - sum(theirs)) / len(ours)
-            continue
-        scores = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
-        known = folder / "shared_vocabulary.json"
-        silent = [
-            [name]
-            for name in json.loads(known.read_text(encoding="utf-8"))
-            if "▁" not in name and name not in ("</s>", "<unk>")
-        ]
-        found = peer.translate_batch(
-            sources,
-            target_prefix=[prefix] * len(sources) if prefix else None,
-            beam_size=BEAM,
-            length_penalty=1.0,
-            disable_unk=True,
-            suppress_sequences=silent,
-        )
-        written = [model.target_vocab.ids(each.hypotheses[0][len(prefix) :]) for each in found]
-        own = [source for source, _ in pairs]
-        outputs = compared(model, own, best(model, own), written, ENGINE_TIE)
-    assert outputs is not None
-    return Engine(outputs, scores, int8)
+    """Compare with CTranslate2, in fp32 and in int8."""
+    whole, small = (Peer(copy, work / name, name) for name in ("float32", "int8"))
+    model, in_eight = (load_model(work / name, "cpu") for name in ("float32", "int8"))
+    pairs = own_pairs(copy, model)
+    sources = [source for source, _ in pairs]
+    written = [model.target_vocab.ids(output) for output in whole.outputs()]
+    gaps = [abs(a - b) for a, b in zip(score(model, pairs), whole.nlls(), strict=True)]
+    ours = list(score(in_eight, own_pairs(copy, in_eight)))
+    return Engine(
+        compared(model, sources, best(model, sources), written, ENGINE_TIE),
+        max(gaps),
+        abs(mean(ours) - mean(small.nlls())),
+    )
 
 
 def pieces(name: str, folder: Path) -> tuple[int, int]:

@@ -28,8 +28,8 @@ class _Tokenizer:
         return self.names[row]
 
 
-def convert(model: Any, kind: Kind, folder: Path, precision: str) -> list[str]:
-    """Write a model of Hugging Face; return the names of its rows."""
+def convert(model: Any, kind: Kind, folder: Path, precision: str) -> None:
+    """Write a model of Hugging Face, in `precision` "float32" or "int8"."""
     # The converter multiplies what it quantises in place.
     model = copy.deepcopy(model)
     # It asks for keys that the classes do not have any more.
@@ -46,4 +46,3 @@ def convert(model: Any, kind: Kind, folder: Path, precision: str) -> list[str]:
     spec.save(str(folder))
     if kind.chosen is not None:
         write(folder / "paraloom.json", kind.chosen)
-    return tokenizer.names
