@@ -7,7 +7,7 @@ import pytest
 import torch
 import transformers
 
-from tests.unit.nmt.test_families import SIZES
+from tests.unit.nmt.families import SIZES
 from tests.unit.nmt.test_tokenizers import learnt, sentences
 from workflow_scripts.nmt import comparison
 from workflow_scripts.nmt.inspect import inspect, main

@@ -1,10 +1,10 @@
 """CTranslate2's folders: every layout and type gives the network as it is written plainly."""
 
-import importlib.util
 import json
 import re
 from pathlib import Path
 
+import ctranslate2
 import pytest
 import torch
 
@@ -399,12 +399,9 @@ def test_an_argos_package(tmp_path: Path):
         load_model(packed, "cpu")
 
 
-@pytest.mark.skipif(importlib.util.find_spec("ctranslate2") is None, reason="no ctranslate2")
 @pytest.mark.parametrize("kind", ["float32", "float16", "bfloat16", "int8"])
 @pytest.mark.parametrize("changes", [{}, PRE_NORM, TWO], ids=["post-norm", "pre-norm", "separate"])
 def test_its_engine_scores_alike(tmp_path: Path, changes: dict, kind: str):
-    import ctranslate2
-
     folder = tmp_path / "model"
     write(folder, changes, kind=kind)
     model = load_model(folder, "cpu")

@@ -10,9 +10,10 @@ from tests.golden.inputs import arguments, pairs, write_table
 from tests.golden.models import fixed_model
 from tests.packages import STUDENTS, require_packages
 from tests.unit.nmt.ctranslate2_files import write as write_ctranslate2
+from tests.unit.nmt.families import KINDS
 from tests.unit.nmt.marian_files import spm_model
 from tests.unit.nmt.nllb_files import write_nllb
-from tests.unit.nmt.test_families import KINDS, made
+from tests.unit.nmt.test_families import made
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, sha256, verify
 from workflow_scripts.core.files.model_folder import model_files
