@@ -29,10 +29,10 @@ _SOCKEYE_MORE = ("version", "args.yaml")
 _HF_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _HF_FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
 _HF_MORE = ("target_vocab.json", "tokenizer_config.json", "generation_config.json")
-_CT2_WEIGHTS = "model.bin"
+CT2_WEIGHTS = "model.bin"
 _CT2_VOCABULARY = re.compile(r"(shared_|source_|target_)?vocabulary\.(json|txt)$")
 # An Argos package has the model in this folder, and beside it the SentencePiece model.
-_ARGOS = "model"
+ARGOS = "model"
 # One of them is the model's tokenizer; vocab.json is BART's, with merges.txt, or M2M100's ids.
 _HF_TEXT = ("tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "merges.txt")
 _HF_TOKENS = (*_HF_MORE[1:], "added_tokens.json", "special_tokens_map.json", *_HF_TEXT)
@@ -48,7 +48,7 @@ _LAYOUTS = (
     f"{MARIAN_NPZ} has model*.npz and *.spm; "
     f"{HUGGING_FACE} has {', '.join(_HF_FILES)} and {' or '.join(_HF_WEIGHTS)}; "
     f"{HUGGING_FACE_MORE} has config.json, {' or '.join(_HF_TEXT)}, and the same; "
-    f"{CTRANSLATE2} has {_CT2_WEIGHTS}, config.json and *_vocabulary.json"
+    f"{CTRANSLATE2} has {CT2_WEIGHTS}, config.json and *_vocabulary.json"
 )
 
 
@@ -94,8 +94,8 @@ def model_files(folder: Path) -> ModelFiles:
     """
     try:
         names = [path.name for path in folder.iterdir() if path.is_file()]
-        if (folder / _ARGOS / _CT2_WEIGHTS).is_file() and _CT2_WEIGHTS not in names:
-            names += [f"{_ARGOS}/{path.name}" for path in (folder / _ARGOS).iterdir()]
+        if (folder / ARGOS / CT2_WEIGHTS).is_file() and CT2_WEIGHTS not in names:
+            names += [f"{ARGOS}/{path.name}" for path in (folder / ARGOS).iterdir()]
     except NotADirectoryError:
         if folder.suffix == ".argosmodel":
             raise InputError(
@@ -207,15 +207,15 @@ def _hugging_face(files: set[str], folder: str) -> ModelFiles:
 
 def _is_ctranslate2(files: set[str]) -> set[str]:
     """Return the weights and the config of a model of CTranslate2, or nothing."""
-    there = files & {_CT2_WEIGHTS, f"{_ARGOS}/{_CT2_WEIGHTS}"}
-    configs = files & {"config.json", f"{_ARGOS}/config.json"}
+    there = files & {CT2_WEIGHTS, f"{ARGOS}/{CT2_WEIGHTS}"}
+    configs = files & {"config.json", f"{ARGOS}/config.json"}
     if not there or not (configs or any(map(_CT2_VOCABULARY.search, files))):
         return set()
     return there | configs
 
 
 def _ctranslate2(files: set[str], folder: str) -> ModelFiles:
-    inside = "" if _CT2_WEIGHTS in files else f"{_ARGOS}/"
+    inside = "" if CT2_WEIGHTS in files else f"{ARGOS}/"
     there = {
         side: sorted(
             name for name in files if re.fullmatch(rf"{inside}{side}_vocabulary\.(json|txt)", name)
@@ -234,7 +234,7 @@ def _ctranslate2(files: set[str], folder: str) -> ModelFiles:
     configs = (f"{inside}config.json", SETTINGS)
     return ModelFiles(
         CTRANSLATE2,
-        f"{inside}{_CT2_WEIGHTS}",
+        f"{inside}{CT2_WEIGHTS}",
         source,
         target,
         tuple(there[side][0] for side in sides),
