@@ -31,12 +31,11 @@ from benchmarks.peers.hugging_face import (
     SMALL_VOCABULARY,
     Family,
     Language,
-    forced,
     made,
     trained,
 )
 from tests.unit.nmt import test_tokenizers as tokenizers
-from tests.unit.nmt.families import Kind, core, read, rows, widened, write_folder
+from tests.unit.nmt.families import Kind, core, forced, read, rows, widened, write_folder
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
