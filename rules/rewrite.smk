@@ -163,6 +163,26 @@ rule rewrite_continue:
         run("device", "threads")
 
 
+rule rewrite_take_over:
+    input:
+        unpack(reads("rewrite", "take_over")),
+    output:
+        model="<results>/rewrite/{finished_rewriter}/{version}/model.json",
+    params:
+        command=command("rewrite", "take_over"),
+    log:
+        "<results>/logs/rewrite/{finished_rewriter}/{version}.log",
+    benchmark:
+        "<results>/benchmarks/rewrite/{finished_rewriter}/{version}.tsv"
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(60),
+    conda:
+        "../envs/nmt.yaml"
+    shell:
+        run()
+
+
 rule rewrite_measure:
     input:
         unpack(reads("rewrite", "measure")),

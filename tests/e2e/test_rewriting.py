@@ -10,6 +10,7 @@ import pytest
 
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
+from tests.unit.rewrite.paraphrasers import write_paraphraser
 from workflow_scripts.core.files.manifest import shard_paths
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import ScoredRow
@@ -28,7 +29,7 @@ BEAM = {
 }
 CHANGES = {
     "run": {
-        **{"systems": ["micro", "beam", "mono"], "rewriters": ["plain", "again"]},
+        **{"systems": ["micro", "beam", "mono", "hub"], "rewriters": ["plain", "again", "bart"]},
         **{"embeddings": [], "lexicons": ["phrases"]},
     },
     "lexicons": {"phrases": {"training_sets": ["short"], "attested": False}},
@@ -37,14 +38,21 @@ CHANGES = {
         "again": {
             **{"training_sets": ["half"], "held_out": {"dev": 2, "test": 3}, "vocab_size": 60},
             **{"model": "micro", "beam": 2},
-        }
+        },
+        # A finished model reads the same references, as the draw of them is the same.
+        "bart": {
+            **{"training_sets": ["half"], "held_out": {"dev": 2, "test": 3}, "beam": 2},
+            **{"model": "bart", "prefix": "paraphrase: "},
+        },
     },
+    "models": {"bart": {"folder": "bart", "licence": "cc-by-nc-4.0"}},
     "systems": {
         "beam": BEAM,
         "mono": {**BEAM, "rewriter": {"name": "again"}},
+        "hub": {**BEAM, "rewriter": {"name": "bart"}},
     },
     "training_sets": {"half": {"systems": ["micro"]}},
-    "evaluate": {"rewriting": [["beam", "mono"]], "columns": []},
+    "evaluate": {"rewriting": [["beam", "mono"], ["beam", "hub"]], "columns": []},
 }
 
 
@@ -53,19 +61,23 @@ def written(finished, once):
     config = micro.merged(finished.config, CHANGES)
 
     def make(folder):
-        finished.copy(folder).with_config(config).run("release")
+        copy = finished.copy(folder).with_config(config)
+        write_paraphraser(folder / "bart", "Bart")
+        copy.run("release")
 
     return Pipeline(once("written", make), config)
 
 
 def test_a_rewriter_writes_a_system_that_is_scored_selected_and_released(finished, copy_of, once):
     pipeline = copy_of(finished).with_config(micro.merged(finished.config, CHANGES))
+    write_paraphraser(pipeline.folder / "bart", "Bart")
     planned = pipeline.planned("release")
     # What was there stays: the first system, the models and the first rewriter.
-    assert planned["generate_shard"] == planned["score_shard"] == 2
-    assert planned["rewrite_train"] == planned["rewrite_pairs"] == 1
+    assert planned["generate_shard"] == planned["score_shard"] == 3
+    assert planned["rewrite_train"] == planned["rewrite_take_over"] == 1
+    assert planned["rewrite_pairs"] == planned["rewrite_measure"] == 2
     assert not {"train_model", "generate_references"} & {*planned}
-    assert planned["evaluate_rewriting"] == 1
+    assert planned["evaluate_rewriting"] == 2
     assert planned["evaluate_bounds"] == 2  # of micro, whose columns are others, and beam
     pipeline = written(finished, once)
 
@@ -93,6 +105,7 @@ def test_a_rewriter_writes_a_system_that_is_scored_selected_and_released(finishe
     }
     for name, variant in pair["variants"].items():
         assert 0 < variant["monolingual"]["outputs"] <= outputs[name]
+    compare_finished(pipeline, held_out)
     release = pipeline.unit("release")
     with (release / "tables" / "rewriting.tsv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream, delimiter="\t"))
@@ -101,3 +114,20 @@ def test_a_rewriter_writes_a_system_that_is_scored_selected_and_released(finishe
     datasheet = (release / "mono" / "README.md").read_text("utf-8")
     assert "written by the rewriter `again`" in datasheet
     assert "rewriter" not in (release / "beam" / "README.md").read_text("utf-8").split("## How")[0]
+    datasheet = (release / "hub" / "README.md").read_text("utf-8")
+    assert "It is the finished model `bart`, which this run did not train." in datasheet
+    assert "| rewriter_bart | folder bart | cc-by-nc-4.0 | not known |" in datasheet
+
+
+def compare_finished(pipeline, held_out):
+    """Look at the folder, the outputs and the measures of the finished model."""
+    found = json.loads((pipeline.unit("evaluate.hub") / "rewriting.json").read_text("utf-8"))
+    pair = found["bilingual"]["beam"]
+    assert pair["references"] == len(held_out)
+    assert all(variant["monolingual"]["outputs"] > 0 for variant in pair["variants"].values())
+    taken, own = pipeline.unit("rewrite.bart"), pipeline.unit("rewrite.again")
+    of_both = {"rewriter.json", "model.json", "metrics.json", "source.model", "reference.model"}
+    assert of_both <= {path.name for path in taken.iterdir() if (own / path.name).exists()}
+    assert (pipeline.unit("rewrite.bart-measures") / "measures.json").is_file()
+    outputs = list(read_rows(pipeline.unit("score.hub") / "0000.parquet", ScoredRow))
+    assert {row["id"] for row in outputs} == held_out

@@ -56,6 +56,7 @@ class Model:
         target_spm: that for the target side.
         shortlist: restricts what the searches may generate; scoring takes no notice of it.
         precision: that of the network.
+        prefix: text that stands in front of every source of raw text.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Model:
         target_spm: Path | None = None,
         shortlist: Shortlist | None = None,
         precision: Precision = FP32,
+        prefix: str = "",
     ):
         self.network = network
         self.source_vocab = source_vocab
@@ -76,6 +78,7 @@ class Model:
         self.source_spm = source_spm
         self.target_spm = target_spm
         self.shortlist = shortlist
+        self.prefix = prefix
         self.device = network.target.pieces.device
         self.precision = precision
         self.dtype = precision.dtype

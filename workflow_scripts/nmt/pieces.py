@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.rewriter_card import CARD
 from workflow_scripts.core.text.subword_model import SubwordModel
 from workflow_scripts.nmt.model import Model
-from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, Vocabulary
+from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, UNK, Vocabulary
 
 
 class TextCoder:
@@ -19,6 +20,7 @@ class TextCoder:
         vocabulary: of the side of the model.
         spm_model: the sub-word model of the language, of whatever kind.
         ids: turns pieces into ids; as the vocabulary does, if not given.
+        prefix: stands in front of every raw text that has pieces.
 
     Attributes:
         raw: whether texts are raw text.
@@ -30,10 +32,12 @@ class TextCoder:
         vocabulary: Vocabulary,
         spm_model: Path | None = None,
         ids: Callable[[Iterable[str]], list[int]] | None = None,
+        prefix: str = "",
     ):
         self._vocabulary = vocabulary
         self._ids = vocabulary.ids if ids is None else ids
         self._text = None if spm_model is None else SubwordModel(spm_model)
+        self._prefix = prefix
         self.raw = self._text is not None
         self.unmarked_start = self._text is not None and self._text.unmarked_start
 
@@ -41,7 +45,7 @@ class TextCoder:
         """Return the pieces of a text; a text of blanks has none."""
         if self._text is None or not text.strip():
             return text.split()
-        return self._text.pieces(text)
+        return self._text.pieces(self._prefix + text)
 
     def phrase(self, text: str) -> list[str]:
         """Return the pieces of a text that stands behind a blank inside of a sentence."""
@@ -71,8 +75,18 @@ class TextCoder:
 
 
 def source_coder(model: Model, spm_model: Path | None = None) -> TextCoder:
-    """Return the coder of a model's source side: of pieces, or of raw text with `spm_model`."""
-    return TextCoder(model.source_vocab, spm_model, model.source_ids)
+    """Return the coder of a model's source side: of pieces, or of raw text with `spm_model`.
+
+    Raises:
+        InputError: the model can't read its prefix.
+    """
+    coder = TextCoder(model.source_vocab, spm_model, model.source_ids, model.prefix)
+    if coder.raw and UNK in coder.encode(model.prefix):
+        raise InputError(
+            f"{CARD}: the model can't read its prefix {model.prefix!r}; take the one of its "
+            "description"
+        )
+    return coder
 
 
 def target_coder(model: Model, spm_model: Path | None = None) -> TextCoder:

@@ -17,7 +17,7 @@ from workflow_scripts.plan.catalogues.lexicons import lexicons
 from workflow_scripts.plan.catalogues.merges import without_bitext
 from workflow_scripts.plan.catalogues.model_blocks import UNKNOWN, as_trained_here
 from workflow_scripts.plan.catalogues.pair_features import KNOWN_WORDS, REFERENCE_NLLS, needs
-from workflow_scripts.plan.catalogues.rewriters import model_name, rewriters
+from workflow_scripts.plan.catalogues.rewriters import model_name, rewriter_models, rewriters
 from workflow_scripts.plan.catalogues.written_sources import main_role
 from workflow_scripts.plan.config import FILTER_ROLES, MAIN_ROLES, Config
 
@@ -27,7 +27,7 @@ Unit = tuple[str, str | None]
 
 def role_model_name(config: Config, role: str) -> str:
     """Return the entry of `models` that a role takes."""
-    return config["train"]["models"][main_role(role)]
+    return rewriter_models(config).get(role) or config["train"]["models"][main_role(role)]
 
 
 def role_model(config: Config, role: str) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def role_model(config: Config, role: str) -> dict[str, Any]:
 
 def taken_over(config: Config, role: str) -> bool:
     """Tell whether the model of a role is taken over without a look at any training text."""
-    return not as_trained_here(role_model(config, role))
+    return role in rewriter_models(config) or not as_trained_here(role_model(config, role))
 
 
 def training_corpora(config: Config) -> list[str]:
@@ -165,6 +165,11 @@ def roles(config: Config) -> list[str]:
     if without_bitext(config):
         return []
     return [*MAIN_ROLES, *(FILTER_ROLES if config["dual_filter"]["enabled"] else ())]
+
+
+def model_roles(config: Config) -> list[str]:
+    """Return the roles of all models: those of `roles`, and of finished models as rewriters."""
+    return [*roles(config), *rewriter_models(config)]
 
 
 def pairs(config: Config) -> Unit:

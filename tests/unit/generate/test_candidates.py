@@ -1,5 +1,6 @@
 import hashlib
 import json
+import shutil
 from collections import deque
 
 import pytest
@@ -72,6 +73,21 @@ def run_main(folder, model, pairs, config=CONFIG, batch_rows=64, idf=None, input
 def generated(model, sentences, tmp_path_factory):
     pairs = [(number, *pair) for number, pair in enumerate(sentences)]
     return run_main(tmp_path_factory.mktemp("run") / "all", model, pairs)
+
+
+def test_a_prefix_of_the_model_stands_before_what_it_reads(model, sentences, tmp_path):
+    source, reference = sentences[0]
+    first, _, rest = source.partition(" ")
+    with_prefix = shutil.copytree(model, tmp_path / "model")
+    (with_prefix / "rewriter.json").write_text(json.dumps({"prefix": f"{first} "}))
+    whole, prefixed = (
+        run_main(tmp_path / name, folder, [(0, text, reference)])
+        for name, folder, text in (("whole", model, source), ("prefixed", with_prefix, rest))
+    )
+    (row,), (other,) = (read_rows(path, CandidatesRow) for path in (whole, prefixed))
+    assert row["candidates"]
+    texts = [(one["text"], one["forward_nll"]) for one in row["candidates"]]
+    assert texts == [(one["text"], one["forward_nll"]) for one in other["candidates"]]
 
 
 @pytest.mark.slow

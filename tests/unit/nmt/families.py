@@ -176,7 +176,14 @@ def write_tokenizer(folder: Path, names: list[str], added: list[str]) -> None:
     tokens = [{"id": names.index(name), "content": name, "special": True} for name in added]
     vocabulary = [[name, -1.0] for name in names]
     model = {"type": "Unigram", "unk_id": names.index("<unk>"), "vocab": vocabulary}
-    write(folder / "tokenizer.json", {"model": model, "added_tokens": tokens})
+    blanks = {
+        "type": "Metaspace",
+        "replacement": "\u2581",
+        "prepend_scheme": "always",
+        "split": True,
+    }
+    parts = {"model": model, "added_tokens": tokens, "decoder": blanks}
+    write(folder / "tokenizer.json", parts)
 
 
 def core(model: Model, ids: list[int]) -> list[int]:

@@ -10,6 +10,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.catalogues.rewriters import KINDS
 from workflow_scripts.plan.selection import used
 from workflow_scripts.stages.catalogue import run_layout, validate
+from workflow_scripts.stages.generate.stage import Generate
 from workflow_scripts.stages.release.stage import Release
 from workflow_scripts.stages.rewrite.checks import problems
 from workflow_scripts.stages.rewrite.stage import Rewrite
@@ -28,6 +29,12 @@ def with_rewriter(config, **changes):
     other["run"]["rewriters"] = ["plain"]
     other["rewriters"] = {"plain": BLOCK | changes}
     return other
+
+
+def without_none(config):
+    block = config["rewriters"]["plain"]
+    config["rewriters"]["plain"] = {key: value for key, value in block.items() if value is not None}
+    return config
 
 
 def test_without_rewriters_there_is_nothing_of_the_stage(config):
@@ -123,7 +130,16 @@ def test_systems_that_a_rewriter_writes_are_not_learnt_from(config):
         ({"training_sets": ["other"]}, "'other' is not among run.training_sets"),
         ({"systems": ["paranmt"]}, "none of its training sets is of 'paranmt'"),
         ({"model": "nothing"}, "'nothing' is not in models"),
-        ({"model": "student_pt_en"}, "'student_pt_en' is a finished model"),
+        ({"training_sets": None}, "it has no training_sets; only a finished model does without"),
+        ({"prefix": "paraphrase: "}, "prefix: only a finished model has one; take it out"),
+        (
+            {"model": "student_pt_en", "samples": 0},
+            "samples: the model 'student_pt_en' is finished",
+        ),
+        (
+            {"model": "student_pt_en", "training_sets": None, "write": ["reference"]},
+            "write: it goes with training_sets, which measure a finished model",
+        ),
         ({"subword": "forward", "vocab_size": 100}, "only an own vocabulary has it"),
         ({"samples": 2}, "samples: bpe models have one segmentation only"),
         ({"subword": "filter"}, r"\(Its vocabulary: own"),
@@ -139,7 +155,7 @@ def test_systems_that_a_rewriter_writes_are_not_learnt_from(config):
 )
 def test_a_block_that_can_not_be_is_refused_beforehand(config, changes, message):
     with pytest.raises(InputError, match=message):
-        validate(with_rewriter(config, **changes))
+        validate(without_none(with_rewriter(config, **changes)))
 
 
 def test_an_unknown_rewriter_is_refused(config):
@@ -210,10 +226,7 @@ CONTINUED = {"model": None, "continued": {"from": "forward", "max_updates": 100}
 
 
 def going_on(config, **changes):
-    other = with_rewriter(config, **(CONTINUED | changes))
-    block = other["rewriters"]["plain"]
-    other["rewriters"]["plain"] = {key: value for key, value in block.items() if value is not None}
-    return other
+    return without_none(with_rewriter(config, **(CONTINUED | changes)))
 
 
 def test_a_rewriter_that_goes_on_reads_the_model_of_the_role(config):
@@ -306,3 +319,80 @@ def test_the_licence_of_a_finished_model_that_is_gone_on_from_counts(config, lic
         about = Rewrite(SimpleNamespace(config=run)).settings("plain")["about"]
         assert about["licence"] == expected
     assert "continued" not in about
+
+
+def with_finished(config, **changes):
+    """Return the run with a finished paraphraser in place of a rewriter that is trained."""
+    config["models"]["hub"] = {"package": "models", "version": "1", "path": "bart"}
+    return without_none(with_rewriter(config, **{"model": "hub", "prefix": "say: "} | changes))
+
+
+def test_a_finished_model_is_taken_over_and_measured_where_training_sets_are_named(config):
+    before = keys(run_layout(config))
+    alone, measured = (
+        run_layout(with_finished(config, training_sets=sets)) for sets in (None, ["all"])
+    )
+    added = keys(alone).keys() - before.keys()
+    assert added == {("train", "rewriter_plain"), ("rewrite", "plain")}
+    assert keys(measured).keys() - before.keys() - added == {
+        ("rewrite", "plain-pairs"),
+        ("rewrite", "plain-measures"),
+    }
+    assert before.items() <= keys(measured).items()
+    # Pairs only measure it.
+    assert keys(alone)["rewrite", "plain"] == keys(measured)["rewrite", "plain"]
+    assert alone.upstream(("rewrite", "plain")) == [("train", "rewriter_plain")]
+    assert alone.upstream(("train", "rewriter_plain")) == []
+    settings = alone.settings(("train", "rewriter_plain"))
+    assert settings["languages"] == {"source": "en", "reference": "en"}
+    assert settings["direction"] == "forward"
+    stage = alone.stage(Rewrite)
+    assert not stage.trains("plain")
+    assert stage.wildcards()["finished_rewriter"] == ["plain"]
+    assert stage.wildcards()["trained_rewriter"] == []
+    other = run_layout(with_finished(config, training_sets=None, prefix="paraphrase: "))
+    assert other.key("rewrite", "plain") != alone.key("rewrite", "plain")
+    assert other.key("train", "rewriter_plain") == alone.key("train", "rewriter_plain")
+
+
+def test_the_licence_of_a_finished_rewriter_is_the_model_s_alone(config):
+    config["release"]["licence"] = "cc0-1.0"
+    about = run_layout(with_finished(config)).settings(("rewrite", "plain"))["about"]
+    assert (about["licence"], about["inputs"]["corpora"]) == ("unknown", {})
+    run = with_finished(config)
+    run["models"]["hub"]["licence"] = "cc-by-nc-4.0"
+    layout = run_layout(run)
+    assert layout.settings(("rewrite", "plain"))["about"]["licence"] == "cc-by-nc-4.0"
+    release = layout.stage(Release)
+    told = [model["role"] for model in release.settings(None)["models"]]
+    assert told == ["rewriter_plain"]
+    # The corpus of a system that it does not write has nothing of it.
+    assert "models" not in release.system_settings("parabank2")
+
+
+@pytest.mark.parametrize(
+    ("references", "sets", "message"),
+    [
+        ("held_out", None, "no references are held out; say references: all, or name training"),
+        ("held_out", ["half"], None),
+        ("all", None, None),
+    ],
+)
+def test_what_a_finished_rewriter_may_read(config, references, sets, message):
+    run = with_finished(config, training_sets=sets)
+    parabank2 = run["systems"]["parabank2"]
+    run["systems"]["mono"] = copy.deepcopy(parabank2)
+    run["systems"]["mono"]["rewriter"] = {"name": "plain", "references": references}
+    run["run"] |= {"systems": ["parabank2", "mono"], "training_sets": ["all", "half"]}
+    run["training_sets"]["half"] = {"systems": ["parabank2"]}
+    found = [problem for problem in Generate.problems(run) if "references" in problem]
+    assert bool(found) == bool(message)
+    if message:
+        assert message in found[0]
+        return
+    assert not list(Generate.notes(run))
+    layout = run_layout(run)
+    mono = layout.stage(Release).system_settings("mono")
+    assert mono["rewriter"]["model"] == "hub"
+    assert [model["role"] for model in mono["models"]] == ["rewriter_plain"]
+    assert ("rewrite", "plain") in layout.upstream(("generate", "mono"))

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from workflow_scripts.commands.estimate.predict import Cost, Predictor, Speeds, rewriter_role
+from workflow_scripts.commands.estimate.predict import Cost, Predictor, Speeds
 from workflow_scripts.commands.runs.run_list import size_text
 from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.device import choose_device
@@ -22,7 +22,14 @@ from workflow_scripts.core.report.terminal import fitted_table
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.merges import merging, without_bitext
 from workflow_scripts.plan.catalogues.model_blocks import finished
-from workflow_scripts.plan.catalogues.rewriters import continued, model_name, model_of, rewriters
+from workflow_scripts.plan.catalogues.rewriters import (
+    continued,
+    finished_rewriter,
+    model_name,
+    model_of,
+    rewriter_role,
+    rewriters,
+)
 from workflow_scripts.plan.config import FILTER_ROLES
 from workflow_scripts.plan.layout import Layout
 from workflow_scripts.plan.resolve import add_arguments, resolve
@@ -103,6 +110,11 @@ class Finished(NamedTuple):
     folder: Path
     texts: dict[Side, Path]
 
+    def size(self) -> int:
+        """Return the bytes that a run keeps: of its files, and of a text model for each side."""
+        files = [*self.folder.iterdir(), *self.texts.values()]
+        return sum(file.stat().st_size for file in files)
+
 
 def finished_models(layout: Layout, folder: Path) -> dict[str, Finished]:
     """Bring the finished models that are here below `folder`, and return them by their roles.
@@ -112,7 +124,7 @@ def finished_models(layout: Layout, folder: Path) -> dict[str, Finished]:
     from workflow_scripts.stages.train.take_over import Task, assemble
 
     by_role = {}
-    for role in selection.roles(layout.config):
+    for role in selection.model_roles(layout.config):
         if not selection.taken_over(layout.config, role):
             continue
         settings = layout.settings(("train", role))
@@ -124,8 +136,8 @@ def finished_models(layout: Layout, folder: Path) -> dict[str, Finished]:
             if isinstance(error, FileNotFoundError):
                 reason = f"{error.filename} is not here yet; the run fetches it"
             print(
-                f"{role}: {reason}. It counts as a base Transformer; a smaller model, such as a "
-                "student, takes a fraction of its hours.",
+                f"{role}: {reason}. It counts as a base Transformer; a student takes a fraction of "
+                "its hours and bytes, NLLB a multiple.",
                 file=sys.stderr,
             )
         else:
@@ -140,6 +152,8 @@ def finished_shape(role: str, model: Finished, speed: "TextSpeed") -> "Shape":
     from workflow_scripts.stages.train import data
 
     sides = data.sides(role.removeprefix("filter_"))
+    if role.startswith(rewriter_role("")):  # it reads what it writes
+        sides = ("reference", "reference")
     sizes = [len(Segmenter(model.texts[side]).vocabulary()) for side in sides]
     return Shape({}, *sizes, *(speed.pieces[side] for side in sides))
 
@@ -166,8 +180,13 @@ def shapes(layout: Layout, speed: "TextSpeed") -> "dict[str, Shape]":
             *(speed.pieces[side] for side in sides),
         )
     for name in rewriters(layout.config):
+        length = speed.pieces["reference"]
+        if finished_rewriter(layout.config, name):
+            size = subword["vocab_size"]["reference"]
+            by_role[rewriter_role(name)] = Shape(_FINISHED_MODEL, size, size, length, length)
+            continue
         settings = layout.settings(("rewrite", f"{name}{SUBWORD}"))
-        size, length = settings["vocab_size"]["reference"], speed.pieces["reference"]
+        size = settings["vocab_size"]["reference"]
         block = model_of(layout.config, name)
         if goes_on := continued(layout.config, name):  # its model is that of the role
             by_role[rewriter_role(name)] = by_role[goes_on["from"]]
@@ -214,7 +233,7 @@ def calibrate(layout: Layout, device: "torch.device") -> Speeds:
                     device,
                     compute,
                     budget,
-                )
+                )._replace(stored=own[role].size())
             elif keys[role] not in distinct:
                 distinct[keys[role]] = networks.measure(shape, device, compute, budget)
     say("how long jobs take to start")

@@ -12,13 +12,15 @@ from workflow_scripts.plan.catalogues.model_blocks import finished
 from workflow_scripts.plan.catalogues.pair_features import ENCODER
 from workflow_scripts.plan.catalogues.rewriters import (
     continued,
+    finished_rewriter,
     model_of,
     noise,
     rewriter,
     rewriter_of,
+    rewriter_role,
     sources_behind,
 )
-from workflow_scripts.plan.catalogues.written_sources import SOURCES, WRITER_ROLES, main_role
+from workflow_scripts.plan.catalogues.written_sources import SOURCES, main_role
 from workflow_scripts.plan.config import FILTER_ROLES, MAIN_ROLES
 from workflow_scripts.plan.layout import Layout
 from workflow_scripts.plan.schema import filled
@@ -62,7 +64,7 @@ _TEST_BEAM = 5
 _FORWARD_SHARE = 1 / 3
 # Bytes of a parameter: weights in fp32, kept in the model folder and beside its work.
 _KEPT_BYTES = 8
-# And of a finished model: weights in fp32; in int8 it is a quarter.
+# And of a finished model whose files are not here: weights in fp32; in int8 it is a quarter.
 _FINISHED_BYTES = 4
 # Files of a unit besides its records and their data: its manifest, with log and benchmark.
 _MANIFEST_FILES = 3
@@ -82,11 +84,6 @@ class Speeds(NamedTuple):
     text: "TextSpeed"
     networks: "dict[str, Speed]"
     starts: dict[str, float]
-
-
-def rewriter_role(name: str) -> str:
-    """Return what the speed of a rewriter's model goes by, beside the roles of other models."""
-    return f"rewriter {name}"
 
 
 def _searched(search: dict[str, Any], speed: "Speed") -> float:
@@ -223,13 +220,14 @@ class Predictor:
     def _of_train(self, role: str) -> tuple[float, float, float]:
         train, speed = self._config["train"], self._speeds.networks[main_role(role)]
         block = filled(selection.role_model(self._config, role), "model")
-        if role in WRITER_ROLES:  # taken over, and not measured
-            return 0.0, 0.0, _FINISHED_BYTES * speed.parameters
+        kept = speed.stored or _FINISHED_BYTES * speed.parameters
+        if role not in selection.roles(self._config):  # taken over, and not measured
+            return 0.0, 0.0, kept
         forward = role.removeprefix("filter_") == "forward"
         target = self._pieces["reference" if forward else "source"]
         test = self._lines.get(train["test"], 0) * _TEST_BEAM * target * speed.searched
         if finished(block):
-            return 0.0, test, _FINISHED_BYTES * speed.parameters
+            return 0.0, test, kept
         size = _KEPT_BYTES * speed.parameters
         updates = block["max_updates"]
         words = updates * block["batch_words"] * block["update_interval"]
@@ -268,6 +266,8 @@ class Predictor:
             learnt = 2 * min(pairs, block["sentences"]) if own else 0
             seconds = learnt * text.trained + segments * text.segmented
             return seconds, 0.0, segments * text.segment_bytes
+        if not part and finished_rewriter(self._config, name):  # its files are those of `train`
+            return 0.0, 0.0, 0.0
         speed, length = self._speeds.networks[rewriter_role(name)], self._pieces["reference"]
         searched = config["held_out"]["test"] * length * speed.searched
         if part == MEASURES:

@@ -71,6 +71,10 @@ class SubwordModel:
         """Return the tokenizer's own id of every piece and special token, in their order."""
         return self._inner.ids()
 
+    def names(self) -> dict[str, str]:
+        """Return the pieces by what the library `tokenizers` calls them; empty otherwise."""
+        return self._inner.names()
+
     def vocabulary(self) -> list[str]:
         """Return the pieces that a segmentation can hold, in the model's order."""
         special = self._inner.special()
@@ -137,6 +141,9 @@ class _SentencePiece:
     def ids(self) -> dict[str, int]:
         processor = self._processor
         return {processor.id_to_piece(index): index for index in range(len(processor))}
+
+    def names(self) -> dict[str, str]:
+        return {}
 
     def special(self) -> set[str]:
         processor = self._processor
@@ -222,6 +229,9 @@ class _Tokenizer:
     def ids(self) -> dict[str, int]:
         return {name: index for index, name in self._names.items()}
 
+    def names(self) -> dict[str, str]:
+        return {token: name for name, token in self._tokens.items()}
+
     def special(self) -> set[str]:
         return self._special
 
@@ -294,9 +304,13 @@ def _check(path: Path, parts: dict[str, Any]) -> bool:
     Raises:
         InputError: its pieces do not tell where blanks stand, or its kind is another.
     """
-    kind = parts["model"]["type"]
+    kind, vocabulary = parts["model"]["type"], parts["model"].get("vocab")
     if kind not in ("BPE", "Unigram"):
         raise InputError(f"{path}: model.type is {kind!r}; supported are BPE and Unigram")
+    if isinstance(vocabulary, list):
+        pieces = [piece for piece, *_ in vocabulary]
+        if len({*pieces}) < len(pieces):
+            raise InputError(f"{path}: model.vocab has a piece twice")
     steps = list(_steps(parts.get("decoder")))
     if any(step.get("type") == "ByteLevel" for step in steps):
         return True

@@ -23,6 +23,7 @@ from workflow_scripts.core.files.model_folder import (
     ModelFiles,
     model_files,
 )
+from workflow_scripts.core.files.rewriter_card import read_prefix
 from workflow_scripts.nmt.loaders import ctranslate2, hugging_face, marian, sockeye3
 from workflow_scripts.nmt.loaders.description import Opened
 from workflow_scripts.nmt.memory import bound_compiled_products, keep_freed_memory
@@ -80,6 +81,7 @@ def load_model(
         target_spm=_path(folder, files.target_spm),
         shortlist=allowed,
         precision=how,
+        prefix=read_prefix(folder),
     )
 
 

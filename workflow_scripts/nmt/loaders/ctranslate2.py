@@ -11,6 +11,7 @@ from torch import Tensor
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.core.files.model_folder import ModelFiles
+from workflow_scripts.core.text.subword_model import SubwordModel
 from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm
 from workflow_scripts.nmt.linear import Linear
@@ -75,6 +76,7 @@ _DEFAULTS = {
     "add_source_eos": False,
     "layer_norm_epsilon": None,
 }
+_OPTIONAL = ("bos_token", "decoder_start_token", "layer_norm_epsilon")
 
 
 def load(folder: Path, files: ModelFiles) -> Loaded:
@@ -99,9 +101,10 @@ def opened(folder: Path, files: ModelFiles) -> Opened:
     paths = (folder / names[0], folder / names[-1])
     ends = _ends(folder, files, content, config)
     starts = (config["bos_token"], ends.start)
+    texts = (files.source_spm, files.target_spm)
     source, target = (
-        _Order(path, _rows(content, table), config, ends, start)
-        for path, table, start in zip(paths, _TABLES, starts, strict=True)
+        _Order(path, _rows(content, table), config, ends, start, _names(folder, text))
+        for path, table, start, text in zip(paths, _TABLES, starts, texts, strict=True)
     )
     if ends.first is not None:
         first: int | None = source.id(ends.first)
@@ -243,7 +246,7 @@ def _config(folder: Path, files: ModelFiles, content: Content) -> dict[str, Any]
     config = _DEFAULTS | config
     for key, default in _DEFAULTS.items():
         types = (int, float) if default is None else (type(default),)
-        optional = config[key] is None and key in ("layer_norm_epsilon", "decoder_start_token")
+        optional = config[key] is None and key in _OPTIONAL
         if not optional and type(config[key]) not in types:
             wanted = "a number" if default is None else f"a value such as {default!r}"
             raise InputError(f"{path}: {key} is {config[key]!r}, it must be {wanted}")
@@ -267,6 +270,10 @@ def _pieces(path: Path, size: int) -> list[str]:
             "model"
         )
     return pieces
+
+
+def _names(folder: Path, tokenizer: str | None) -> dict[str, str]:
+    return SubwordModel(folder / tokenizer).names() if tokenizer else {}
 
 
 @dataclass(frozen=True)
@@ -330,12 +337,19 @@ class _Order:
         config: as `_config` returns it.
         ends: what stands around sentences.
         start: the piece that is <s>; None for zeros.
+        names: how pieces are spelled that the vocabulary has otherwise, those of bytes.
     """
 
     def __init__(
-        self, path: Path, size: int, config: dict[str, Any], ends: _Ends, start: str | None
+        self,
+        path: Path,
+        size: int,
+        config: dict[str, Any],
+        ends: _Ends,
+        start: str | None,
+        names: dict[str, str],
     ):
-        pieces = _pieces(path, size)
+        pieces = [names.get(piece, piece) for piece in _pieces(path, size)]
         rows = {piece: row for row, piece in enumerate(pieces)}
         for key in ("unk_token", "eos_token"):
             if config[key] not in rows:
@@ -357,11 +371,11 @@ class _Order:
         self._path = path
         self._ids = {pieces[row]: number for number, row in enumerate(self.rows.tolist())}
         self.silent = [PAD] * (not pads) + [BOS] * (begin in (pad, end))
-        names = [pieces[row] for row in self.rows.tolist()[len(SYMBOLS) :]]
+        shown = [pieces[row] for row in self.rows.tolist()[len(SYMBOLS) :]]
         # No text has a piece with a blank.
-        names = [f"{name} of the model" if name in SYMBOLS else name for name in names]
+        shown = [f"{name} of the model" if name in SYMBOLS else name for name in shown]
         try:
-            self.vocabulary = Vocabulary([*SYMBOLS, *names], len(SYMBOLS) + len(words))
+            self.vocabulary = Vocabulary([*SYMBOLS, *shown], len(SYMBOLS) + len(words))
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
 
@@ -401,14 +415,17 @@ class _Reader:
         bias = output.bias[rows]
         bias[self._target.silent] = -torch.inf
         longest, known = (min(self._known(side), _POSITIONS) for side in _SIDES)
-        embedding = self._embedding("decoder", target[rows], int(_LONGEST_OUTPUT * longest))
+        pieces: tuple[Tensor, Tensor | None] = (target, rows)
         if content.scalar(_ZERO_START, 0):
-            embedding.pieces[BOS] = 0
+            # The row of <s> in the file is that of </s>, too.
+            pieces = target[rows], None
+            pieces[0][BOS] = 0
+        embedding = self._embedding("decoder", pieces, int(_LONGEST_OUTPUT * longest))
         # The table of positions ends.
         most = len(embedding.positions) - len(marks.lead)
         return Network(
             Sizes(size, longest, known, _LONGEST_OUTPUT, most),
-            source=self._embedding("encoder", source[self._source.rows], longest),
+            source=self._embedding("encoder", (source, self._source.rows), longest),
             target=embedding,
             encoder=[self._encoder_layer(n) for n in range(_layers(content, "encoder"))],
             encoder_norm=self._final_norm("encoder"),
@@ -423,7 +440,11 @@ class _Reader:
         stored = self._content.find(f"{side}/position_encodings/encodings")
         return _POSITIONS if stored is None else stored.shape[0]
 
-    def _embedding(self, side: str, table: Tensor, positions: int) -> Embedding:
+    def _embedding(
+        self, side: str, pieces: tuple[Tensor, Tensor | None], positions: int
+    ) -> Embedding:
+        """Return the embedding of a side; `pieces` are its table and the rows of the pieces."""
+        table, rows = pieces
         name = f"{side}/position_encodings/encodings"
         if name in self._parameters:
             vectors = self._take(name, self._known(side), self._size)
@@ -432,7 +453,9 @@ class _Reader:
             vectors = sinusoids(positions + 1, self._size, step=self._size // 2 - 1)[1:]
         norm = f"{side}/layernorm_embedding"
         has_norm = f"{norm}/gamma" in self._parameters
-        return Embedding(table, vectors, self._scale(side), self._norm(norm) if has_norm else None)
+        return Embedding(
+            table, vectors, self._scale(side), self._norm(norm) if has_norm else None, rows
+        )
 
     def _scale(self, side: str) -> float:
         """Return what embeddings are multiplied by: a flag tells it, or the number itself."""

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import sentencepiece
 import torch
 from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.model_folder import HUGGING_FACE, SETTINGS, ModelFiles
+from workflow_scripts.core.text.subword_model import SubwordModel
 from workflow_scripts.nmt.loaders.hugging_face_config import (
     FAMILIES,
     read_if_there,
@@ -31,6 +31,16 @@ _OTHER = "it belongs to another model"
 _TOKENIZER = "tokenizer_config.json"
 # How many tokens PEGASUS has before SentencePiece's from the third on.
 _OFFSET = 103
+# Languages by the tokenizer's `language_codes`, in the order of their ids.
+_LANGUAGES = {
+    "m2m100": """
+        af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl
+        gu ha he hi hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml
+        mn mr ms my ne nl no ns oc or pa pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th
+        tl tn tr uk ur uz vi wo xh yi yo zh zu
+    """,
+    "wmt21": "en ha is ja cs ru zh de",
+}
 _NO_TEXT = (*SYMBOLS, "<mask>")
 
 
@@ -44,11 +54,15 @@ class Order:
 
 @dataclass(frozen=True)
 class Orders:
-    """The pieces of both sides, and the marks of their sentences."""
+    """The pieces of both sides, and the marks of their sentences.
+
+    `languages`: the codes of source and target, if the model has codes for both.
+    """
 
     source: Order
     target: Order
     marks: Marks
+    languages: tuple[str, str] | None = None
 
 
 def read_orders(folder: Path, files: ModelFiles, config: dict[str, Any]) -> Orders:
@@ -88,7 +102,8 @@ def read_orders(folder: Path, files: ModelFiles, config: dict[str, Any]) -> Orde
     source, target = read_languages(folder, files, sorted(codes))
     order = _order(path, names, without_text | set(codes.values()), config, codes[target])
     code = BOS if source == target else order.vocabulary.ids([source])[0]
-    return Orders(order, order, _marks(folder, files, config, code, codes))
+    marks = _marks(folder, files, config, code, codes)
+    return Orders(order, order, marks, (source, target))
 
 
 def _marks(
@@ -147,21 +162,22 @@ def _pieces(
 ) -> tuple[dict[str, int], set[int]]:
     """Return the rows of all pieces by their names, and those that occur in no text."""
     path = folder / (files.source_spm or "")
-    if path.name == "tokenizer.json":
-        ids, special = _of_tokenizer(path)
+    text = SubwordModel(path)
+    pieces = text.ids()
+    if path.suffix == ".json":
+        known = {*text.vocabulary()}
+        ids, special = pieces, {name: row for name, row in pieces.items() if name not in known}
     elif files.vocabularies:
         ids = _of_json(folder / files.vocabularies[0])
         special = _added(folder, files, ids)
     elif config["model_type"] == "pegasus":
         offset = read_if_there(folder, files, _TOKENIZER).get("offset", _OFFSET)
-        pieces = _of_sentence_piece(path)
         ids = {piece: row + offset if row > 1 else row for piece, row in pieces.items()}
         # Its own names of the rows between: two masks, then tokens that no text has.
         masks = {"<mask_1>": 2, "<mask_2>": 3}
         special = masks | {f"<unk_{row - 2}>": row for row in range(4, offset + 2)}
     else:
         # fairseq has four symbols of its own; then come SentencePiece's pieces from the fourth on.
-        pieces = _of_sentence_piece(path)
         shifted = {piece: row + 1 for piece, row in pieces.items() if row > 2}
         ids = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3} | shifted
         special = _added(folder, files, ids)
@@ -171,29 +187,6 @@ def _pieces(
     if len(set(ids.values())) < len(ids) or min(ids.values()) < 0:
         raise InputError(f"{path}: two pieces have one id; {_OTHER}")
     return ids, {*special.values(), *(ids[name] for name in _NO_TEXT if name in ids)}
-
-
-def _of_tokenizer(path: Path) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the ids of all pieces of a tokenizer.json, and those of its special tokens."""
-    content = read_object(path)
-    try:
-        vocabulary, added = content["model"]["vocab"], content.get("added_tokens") or []
-        if isinstance(vocabulary, list):
-            vocabulary = {piece: row for row, (piece, _) in enumerate(vocabulary)}
-        ids = vocabulary | {token["content"]: token["id"] for token in added}
-        special = {token["content"]: token["id"] for token in added if token["special"]}
-        _require_ids(path, ids)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: is no tokenizer.json: {error!r}") from error
-    return ids, special
-
-
-def _of_sentence_piece(path: Path) -> dict[str, int]:
-    try:
-        processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
-    except (OSError, RuntimeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot read the SentencePiece model: {error}") from error
-    return {processor.id_to_piece(row): row for row in range(len(processor))}
 
 
 def _of_json(path: Path) -> dict[str, int]:
@@ -218,9 +211,10 @@ def _added(folder: Path, files: ModelFiles, ids: dict[str, int]) -> dict[str, in
         }
         added |= read_if_there(folder, files, "added_tokens.json")
         key = "additional_special_tokens"
+        codes = _LANGUAGES.get(str(settings.get("language_codes")), "").split()
         listed = [
             name if isinstance(name, str) else name["content"]
-            for name in settings.get(key) or symbols.get(key) or []
+            for name in settings.get(key) or symbols.get(key) or [f"__{code}__" for code in codes]
         ]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: its special tokens can't be read: {error!r}") from error

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
@@ -20,7 +19,11 @@ class Parameters:
         return name in self._tensors
 
     def take(self, name: str, *shape: int) -> Tensor:
-        """Return a parameter as fp32.
+        """Return a parameter as fp32; see `table`."""
+        return self.table(name, *shape).float()
+
+    def table(self, name: str, *shape: int) -> Tensor:
+        """Return a parameter as it is in the file.
 
         Raises:
             InputError: it is missing, or of another shape, or not of finite floating-point numbers.
@@ -34,28 +37,10 @@ class Parameters:
                 f"the config asks for floating-point {list(shape)}"
             )
         require_finite(self._path, name, tensor)
-        return tensor.float()
+        return tensor
 
     def check_all_used(self) -> None:
         """Refuse a file with parameters that nothing asked for."""
         if self._tensors:
             names = ", ".join(sorted(self._tensors)[:5])
             raise InputError(f"{self._path}: parameters that are not supported: {names}")
-
-
-def read_checkpoint(path: Path) -> dict[str, Tensor]:
-    """Return the tensors of a file that torch has written; nothing else can be in it.
-
-    Raises:
-        InputError: it is missing or can't be read as such a file.
-    """
-    try:
-        tensors = torch.load(path, map_location="cpu", weights_only=True)
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file; has the training finished?") from error
-    # What torch stumbles over depends on where a file is damaged.
-    except Exception as error:
-        raise InputError(f"{path}: cannot read the parameters: {error}") from error
-    if not isinstance(tensors, dict) or not all(isinstance(t, Tensor) for t in tensors.values()):
-        raise InputError(f"{path}: cannot read the parameters: it holds no table of tensors")
-    return tensors

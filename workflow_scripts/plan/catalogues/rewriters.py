@@ -5,6 +5,7 @@ The Snakefile imports this module: only the standard library.
 
 from typing import Any
 
+from workflow_scripts.plan.catalogues.model_blocks import finished
 from workflow_scripts.plan.catalogues.training_sets import sources
 from workflow_scripts.plan.schema import filled
 
@@ -32,6 +33,28 @@ def rewriters(config: dict[str, Any]) -> list[str]:
 def rewriter(config: dict[str, Any], name: str) -> dict[str, Any]:
     """Return a rewriter's block with its defaults and its seed."""
     return {"seed": config["seed"]} | filled(config["rewriters"][name], "rewriter")
+
+
+def finished_rewriter(config: dict[str, Any], name: str) -> bool:
+    """Tell whether a rewriter is a finished model, which learns nothing from its training sets."""
+    block = config["rewriters"][name]
+    return finished(config["models"].get(block.get("model"), {}))
+
+
+def rewriter_role(name: str) -> str:
+    """Return what the model of a rewriter is called among the roles of other models."""
+    return f"rewriter_{name}"
+
+
+def rewriter_models(config: dict[str, Any]) -> dict[str, str]:
+    """Return the entry of `models` of each rewriter that is a finished model, by its role."""
+    known = config.get("rewriters", {})
+    names = [name for name in rewriters(config) if name in known]
+    return {
+        rewriter_role(name): known[name]["model"]
+        for name in names
+        if finished_rewriter(config, name)
+    }
 
 
 def short(language: str) -> str:

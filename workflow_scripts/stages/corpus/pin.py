@@ -154,7 +154,8 @@ def pin(config: Config, folder: Path | None) -> dict[str, Any]:
         block = config["corpora"][name]
         if block.keys() & {"mtdata", "url"} and block.get("sha256") is None:
             override.setdefault("corpora", {})[name] = pinned(name, block, config, folder)
-    for name in dict.fromkeys(config["train"]["models"][role] for role in selection.roles(config)):
+    roles = selection.model_roles(config)
+    for name in dict.fromkeys(selection.role_model_name(config, role) for role in roles):
         block = config["models"][name]
         unknown = {"url": "sha256", "hub": "revision"}
         if any(key in block and block.get(other) is None for key, other in unknown.items()):

@@ -247,7 +247,7 @@ def generate(
             job = open_job(
                 reading,
                 make_sets(row["reference"], row["id"], row["source"]),
-                model.source_ids(source_segmenter.pieces(reading.text)),
+                model.source_ids(source_segmenter.pieces(model.prefix + reading.text)),
                 vocabulary,
                 share=search["method"] == "beam",
             )

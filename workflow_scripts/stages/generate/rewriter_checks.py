@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from workflow_scripts.plan.catalogues.pair_features import NEEDS, column_features
 from workflow_scripts.plan.catalogues.rewriters import (
+    finished_rewriter,
     rewriter,
     rewriter_of,
     rewriters,
@@ -32,6 +33,14 @@ def problems(config: Config) -> Iterator[str]:
                 f"{where}.rewriter.name: '{name}' reads templates in front of sentences, which a "
                 "system does not give; name a rewriter without templates"
             )
+        elif _known(config, name) and (
+            block["references"] == "held_out" and not rewriter(config, name)["training_sets"]
+        ):
+            yield (
+                f"{where}.rewriter.references: '{name}' is a finished model, for which no "
+                f"references are held out; say references: all, or name training sets in "
+                f"rewriters.{name}.training_sets"
+            )
         if circle := _circle(config, system):
             yield f"{where}.rewriter: {circle}"
         theirs = _outside(config, name) if block["references"] == "held_out" else []
@@ -53,7 +62,7 @@ def notes(config: Config) -> Iterator[str]:
     """Yield which systems have a rewriter read what it has learnt from."""
     for system in config["run"]["systems"]:
         block = rewriter_of(config, system)
-        if block and block["references"] == "all":
+        if block and block["references"] == "all" and not finished_rewriter(config, block["name"]):
             yield (
                 f"systems.{system}.rewriter.references: all: the rewriter '{block['name']}' has "
                 "learnt from references that it reads here, so its outputs judge nothing"
@@ -92,7 +101,7 @@ def _known(config: Config, name: str) -> bool:
     """Tell whether the run has a rewriter, and its training sets."""
     if name not in rewriters(config) or name not in config.get("rewriters", {}):
         return False
-    entries = config["rewriters"][name]["training_sets"]
+    entries = rewriter(config, name)["training_sets"]
     return all(entry in config["training_sets"] for entry in entries)
 
 

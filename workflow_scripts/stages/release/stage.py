@@ -10,9 +10,11 @@ from workflow_scripts.core.files.paths import Located, without_folders
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.merged_runs import SelectedRun
 from workflow_scripts.plan.catalogues.merges import merging
-from workflow_scripts.plan.catalogues.model_blocks import UNKNOWN, as_trained_here
+from workflow_scripts.plan.catalogues.model_blocks import UNKNOWN
 from workflow_scripts.plan.catalogues.rewriters import (
+    rewriter_models,
     rewriter_of,
+    rewriter_role,
     rewriter_training_sets,
     systems_behind,
 )
@@ -170,18 +172,25 @@ class Release(Stage):
             for run in self._merged_runs(system)
         ]
 
-    def _told_models(self) -> list[dict[str, Any]]:
-        """Return what is known of the finished models: where from, licence, what they have seen."""
+    def _told_models(self, system: str | None = None) -> list[dict[str, Any]]:
+        """Return what is known of the finished models: where from, licence, what they have seen.
+
+        Of one `system` a rewriter's is left out that has no part in its corpus.
+        """
+        behind = [] if system is None else self._rewriters_behind(system)
+        apart = rewriter_models(self.config).keys() - map(rewriter_role, behind)
         return [
             {
                 "role": role,
-                "name": self.config["train"]["models"][role],
+                "name": selection.role_model_name(self.config, role),
                 "origin": _origin(block),
                 "licence": block.get("licence"),
                 "trained_on": block.get("trained_on", UNKNOWN),
             }
-            for role in selection.roles(self.config)
-            if not as_trained_here(block := selection.role_model(self.config, role))
+            for role in selection.model_roles(self.config)
+            if system is None or role not in apart
+            if selection.taken_over(self.config, role)
+            for block in [selection.role_model(self.config, role)]
         ]
 
     def _told_system(self, name: str) -> dict[str, Any]:
@@ -214,13 +223,14 @@ class Release(Stage):
     def system_settings(self, system: str) -> dict[str, Any]:
         """Return the settings of the released corpus of one system."""
         shown = ("quoted", "embeddings")  # only in the report
-        part = {k: v for k, v in self.settings(None).items() if k not in shown}
+        part = {k: v for k, v in self.settings(None).items() if k not in (*shown, "models")}
         block = part.pop("systems")[system]
         return {
             **part,
             "system": system,
             "block": block,
             "best": block["select"]["best"],
+            **({"models": models} if (models := self._told_models(system)) else {}),
             **({"runs": self._told_runs(system)} if system in merging(self.config) else {}),
             **({"rewriter": of_rewriter} if (of_rewriter := self._told_rewriter(system)) else {}),
             **({"sources": of_pool} if (of_pool := further(self.config, system)) else {}),
@@ -240,7 +250,7 @@ class Release(Stage):
             run.pop(made_of_it, None)
         if names := self._rewriters_behind(system):
             blocks = [config["rewriters"][name] for name in names]
-            entries = chain.from_iterable(block["training_sets"] for block in blocks)
+            entries = chain.from_iterable(block.get("training_sets", []) for block in blocks)
             behind = chain.from_iterable(systems_behind(config, name) for name in names)
             of_corpus = {system, *behind}
             systems = [name for name in config["run"]["systems"] if name in of_corpus]
@@ -281,6 +291,8 @@ class Release(Stage):
         block = rewriter_of(self.config, system)
         if block is None:
             return {}
+        if model := rewriter_models(self.config).get(rewriter_role(block["name"])):
+            return {**block, "model": model}
         return {**block, "learnt_from": rewriter_training_sets(self.config, block["name"])}
 
     def described_units(self, system: str) -> list[Unit]:

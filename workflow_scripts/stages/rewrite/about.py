@@ -6,7 +6,7 @@ from typing import Any
 
 from workflow_scripts.core.files.atomic import copy_file, write_json
 from workflow_scripts.core.files.manifest import read_manifest, verify
-from workflow_scripts.stages.rewrite.results import ABOUT
+from workflow_scripts.core.files.rewriter_card import CARD
 from workflow_scripts.stages.rewrite.syntax_templates import TABLE, known_labels, read_table
 
 
@@ -24,11 +24,11 @@ def tell(facts: dict[str, Any], pairs: Path, templates: Path | None, output: Pat
     Raises:
         InputError: the manifest of the pairs, or the table, is damaged.
     """
-    facts, files = about(facts, read_manifest(pairs)), [ABOUT]
+    facts, files = about(facts, read_manifest(pairs)), [CARD]
     if templates is not None:
         facts = take_table(facts, templates, output)
         files.append(TABLE)
-    write_json(output / ABOUT, facts)
+    write_json(output / CARD, facts)
     return files
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.model_blocks import finished
 from workflow_scripts.plan.catalogues.rewriters import (
+    finished_rewriter,
     kinds_of,
     noise,
     rewriter,
@@ -37,9 +38,25 @@ def _rewriter_problems(name: str, config: Config) -> Iterator[str]:
     every_system = known_entries(block, config) and not block["systems"]
     if every_system and not rewriter_training_sets(config, name):
         yield f"{where}.systems: a rewriter writes all systems of its training sets"
+    if finished_rewriter(config, name):
+        yield from _finished_problems(where, config["rewriters"][name])
+        return
+    if "training_sets" not in config["rewriters"][name]:
+        yield f"{where}: it has no training_sets; only a finished model does without"
+    if "prefix" in block:
+        yield f"{where}.prefix: only a finished model has one; take it out"
     yield from _template_problems(where, name, config)
     yield from _model_problems(where, name, config)
     yield from _noise_problems(f"{where}.noise", name, config)
+
+
+def _finished_problems(where: str, block: dict[str, Any]) -> Iterator[str]:
+    for key in ("continued", "subword", "vocab_size", "samples", "templates", "noise"):
+        if block.get(key) is not None:
+            yield f"{where}.{key}: the model '{block['model']}' is finished; take it out"
+    for key in ("held_out", "write", "systems"):
+        if key in block and "training_sets" not in block:
+            yield f"{where}.{key}: it goes with training_sets, which measure a finished model"
 
 
 def _noise_problems(where: str, name: str, config: Config) -> Iterator[str]:
@@ -86,8 +103,6 @@ def _model_problems(where: str, name: str, config: Config) -> Iterator[str]:
         yield f"{where}: it has neither model nor continued; say what is trained"
         return
     yield from unknown_names(f"{where}.model", [block["model"]], "models", config)
-    if finished(config["models"].get(block["model"], {})):
-        yield f"{where}.model: '{block['model']}' is a finished model; name one that is trained"
     kind = config["subword"]["model_type"]
     if block.get("samples") and kind != "unigram":
         yield f"{where}.samples: {kind} models have one segmentation only; set samples: 0"

@@ -20,6 +20,7 @@ from workflow_scripts.core.files.atomic import (
 )
 from workflow_scripts.core.files.manifest import read_manifest, read_record, sha256, verify
 from workflow_scripts.core.files.model_folder import SOCKEYE
+from workflow_scripts.core.files.rewriter_card import CARD
 from workflow_scripts.core.files.seal import SEAL, sealed
 from workflow_scripts.core.report.rendering import environment
 from workflow_scripts.core.version import version
@@ -28,7 +29,6 @@ from workflow_scripts.stages.catalogue import linked_layout
 from workflow_scripts.stages.release.licences import licence_fields
 from workflow_scripts.stages.rewrite import unit_kinds
 from workflow_scripts.stages.rewrite.results import (
-    ABOUT,
     CONTROL,
     CONTROL_SETTINGS,
     MEASURES,
@@ -43,7 +43,7 @@ from workflow_scripts.stages.rewrite.results import (
 from workflow_scripts.stages.train.results import read_metrics
 
 _TEMPLATES = Path(__file__).with_name("templates")
-CARD, SUMS = "README.md", "SHA256SUMS"
+README, SUMS = "README.md", "SHA256SUMS"
 _RECORD = "model.json"
 _EXAMPLES = 10
 # What rewriter.json tells that changes nothing in the model: the configuration may have changed it
@@ -61,7 +61,7 @@ def front_matter(about: dict[str, Any], licence: str, kind: str) -> dict[str, An
         **licence_fields(licence),
         "language": [about["language"]],
         "pipeline_tag": "text-generation",
-        "tags": [*does, "sockeye" if kind == SOCKEYE else "marian", "paraloom"],
+        "tags": [*does, *(tag for tag in ("sockeye", "marian") if tag in kind.lower()), "paraloom"],
     }
 
 
@@ -139,10 +139,10 @@ def facts_of_run(run_folder: Path, name: str) -> dict[str, Any]:
 
 def _tell(folder: Path, about: dict[str, Any]) -> None:
     """Write `rewriter.json` into a copy of a model folder, and its hash into the record."""
-    write_json(folder / ABOUT, about)
+    write_json(folder / CARD, about)
     record = read_record(folder / _RECORD)
     record.pop(SEAL, None)
-    record["files"][ABOUT] = sha256(folder / ABOUT)
+    record["files"][CARD] = sha256(folder / CARD)
     write_json(folder / _RECORD, sealed(record))
 
 
@@ -162,6 +162,11 @@ def export(run_folder: Path, name: str, output: Path, licence: str | None = None
     if output.exists() or output.is_symlink():
         raise InputError(f"{output} is there already; remove it, or name another folder")
     folder = unit_folder(run_folder, name)
+    if read_about(folder).get("training_sets") == []:
+        raise InputError(
+            f"{folder}: a finished model that was not measured has no card; name training sets in "
+            f"rewriters.{name}.training_sets, and run again"
+        )
     measured = unit_folder(run_folder, f"{name}{unit_kinds.MEASURES}")
     files = [folder / file for file in verify(folder / _RECORD)["files"]]
     about, measures = read_about(folder) | facts_of_run(run_folder, name), read_measures(measured)
@@ -204,7 +209,7 @@ def _write_folder(output: Path, files: list[Path], about: dict[str, Any], text: 
         for file in files:
             shutil.copyfile(file, unfinished / file.name)
         _tell(unfinished, about)
-        write_text(unfinished / CARD, text)
+        write_text(unfinished / README, text)
         names = sorted(path.name for path in unfinished.iterdir())
         sums = "".join(f"{sha256(unfinished / name)}  {name}\n" for name in names)
         write_text(unfinished / SUMS, sums)
@@ -225,7 +230,7 @@ def main(argv: list[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     run_of = run_folder(arguments.run)
     export(run_of, arguments.rewriter, arguments.output, arguments.licence)
-    print(f"{arguments.output}: the rewriter {arguments.rewriter}, described in {CARD}")
+    print(f"{arguments.output}: the rewriter {arguments.rewriter}, described in {README}")
 
 
 if __name__ == "__main__":

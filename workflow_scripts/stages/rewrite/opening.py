@@ -5,12 +5,11 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.model_folder import model_files
+from workflow_scripts.core.files.rewriter_card import read_card
 from workflow_scripts.core.suggestion import suggestion
 from workflow_scripts.encoding.interface import Encoder
 from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
@@ -28,8 +27,6 @@ from workflow_scripts.stages.rewrite.rewriter import Rewriter, Settings
 from workflow_scripts.stages.rewrite.syntax_templates import TABLE, known
 from workflow_scripts.stages.subword.segmenter import Segmenter, segmenter_path
 
-# What the stage says of a rewriter, beside its model.
-CARD = "rewriter.json"
 # How the command and the library are told which rewriter of a run.
 _NAME = "(--rewriter, name=)"
 
@@ -96,24 +93,6 @@ def open_rewriter(arguments: argparse.Namespace) -> Rewriter:
         systems=None if run is None else _systems(run, folder, arguments.idf),
         encoder=None if arguments.no_meaning else encoder_for(language),
     )
-
-
-def read_card(folder: Path) -> dict[str, Any]:
-    """Return what a rewriter's folder says of it; nothing where it is any other model's.
-
-    Raises:
-        InputError: the file is damaged.
-    """
-    path = folder / CARD
-    try:
-        card = parse_json(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} can't be read ({error}); get the folder again") from error
-    if not isinstance(card, dict):
-        raise InputError(f"{path} is no object; get the folder again")
-    return card
 
 
 def encoder_for(language: str | None) -> Encoder | None:

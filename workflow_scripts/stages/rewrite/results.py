@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.files.manifest import read_json, verify_file
+from workflow_scripts.core.files.rewriter_card import CARD
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.stages.rewrite import unit_kinds
 
@@ -28,13 +29,11 @@ CONTROL_SETTINGS = {
     "frequent": "each of the most frequent ones, which it reads",
     "frequent_free": "each of the most frequent ones; it reads none",
 }
-# A rewriter's file in the model folder; the record of the model speaks for it.
-ABOUT = "rewriter.json"
 
 
 def read_about(folder: Path) -> dict[str, Any]:
     """Return what the folder of a rewriter says of it."""
-    return read_json(folder / ABOUT, "model")
+    return read_json(folder / CARD, "model")
 
 
 def read_measures(folder: Path) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from workflow_scripts.plan.catalogues.rewriters import noise, rewriters
+from workflow_scripts.plan.catalogues.rewriters import finished_rewriter, noise, rewriters
 from workflow_scripts.plan.catalogues.vocabularies import vocabulary_settings
 from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
@@ -26,6 +26,7 @@ class Rewrite(StageOfKinds):
     """Four units of each rewriter: its pairs, their segments, the model, and its measures.
 
     An instance is `<rewriter>-pairs`, `<rewriter>-subword`, `<rewriter>` or `<rewriter>-measures`.
+    One that is a finished model has no segments, and without training sets no pairs or measures.
     One with templates has three more (docs/rewrite-kinds.md): `<rewriter>-parses`,
     `<rewriter>-templates` and `<rewriter>-control`.
     """
@@ -44,15 +45,17 @@ class Rewrite(StageOfKinds):
     def wildcards(self) -> dict[str, list[str]]:
         names = rewriters(self.config)
         going_on = [name for name in names if unit_kinds.begins_with(self.config, name)]
+        finished = [name for name in names if finished_rewriter(self.config, name)]
         return {
             "rewriter": names,
-            "trained_rewriter": [name for name in names if name not in going_on],
+            "trained_rewriter": [name for name in names if name not in (*going_on, *finished)],
             "continued_rewriter": going_on,
+            "finished_rewriter": finished,
         }
 
     def sections(self) -> dict[int, str]:
         return {
-            75: f"{_REPORT}:rewriters",
+            **({75: f"{_REPORT}:rewriters"} if self._measured() else {}),
             **({76: f"{_REPORT}:syntactic_control"} if self._controlled() else {}),
             **({77: f"{_REPORT}:repair"} if self._noisy() else {}),
         }
@@ -60,10 +63,14 @@ class Rewrite(StageOfKinds):
     def tables(self) -> dict[str, str]:
         control = ("control_table", "template_table") if self._controlled() else ()
         return {
-            "rewriters": f"{_REPORT}:rewriters_table",
+            **({"rewriters": f"{_REPORT}:rewriters_table"} if self._measured() else {}),
             **{name: f"{_REPORT}:{name}" for name in control},
             **({"repair": f"{_REPORT}:repair_table"} if self._noisy() else {}),
         }
+
+    def _measured(self) -> bool:
+        """Tell whether a rewriter is measured."""
+        return any(f"{name}{MEASURES}" in self.instances() for name in rewriters(self.config))
 
     def _controlled(self) -> bool:
         """Tell whether a rewriter has templates."""
@@ -161,6 +168,19 @@ class Rewrite(StageOfKinds):
         """Return the job that trains a rewriter on from a translation model."""
         model = ("train", unit_kinds.begins_with(self.config, at.continued_rewriter))
         return self._training("rewrite.continued", at.continued_rewriter, {}, model)
+
+    def take_over_job(self, at: Wildcards) -> Job:
+        """Return the job that makes a rewriter of a finished model."""
+        (model,) = self.reads(at.finished_rewriter)
+        return Job(
+            "rewrite.take_over",
+            at.finished_rewriter,
+            awaits=[self.file(model, "model.json")],
+            options={
+                "model": self.layout.folder(*model),
+                "output": self.folder(at.finished_rewriter),
+            },
+        )
 
     def measure_job(self, at: Wildcards) -> Job:
         """Return the job that judges a rewriter by its held-out references."""

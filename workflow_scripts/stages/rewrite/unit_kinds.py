@@ -10,9 +10,12 @@ from workflow_scripts.plan.catalogues.rewriters import (
     TEST,
     TRAIN,
     continued,
+    finished_rewriter,
+    model_name,
     model_of,
     noise,
     rewriter,
+    rewriter_role,
     rewriter_training_sets,
     short,
 )
@@ -228,6 +231,33 @@ class RewriterModel(RewriterUnit):
         }
 
 
+class FinishedRewriter(RewriterModel):
+    """`<rewriter>`: a finished model of the stage `train`, with what is said of it as a rewriter.
+
+    Its training sets only measure it.
+    """
+
+    def reads(self) -> list[Unit]:
+        return [("train", rewriter_role(self.name))]
+
+    def trains(self) -> bool:
+        return False
+
+    def settings(self) -> dict[str, Any]:
+        prefix = self.block.get("prefix", "")
+        return {"prefix": prefix, "about": self._about() | {"prefix": prefix}}
+
+    def _about(self) -> dict[str, Any]:
+        model = model_name(self.config, self.name)
+        licence = self.config["models"][model].get("licence")
+        inputs = {"corpora": {}, "models": {rewriter_role(self.name): licence}}
+        return {
+            **super()._about(),
+            **{"finished": model, "pairs": {}, "references": {}, "left_out": {}},
+            **{"licence": licence or "unknown", "inputs": inputs},
+        }
+
+
 class RewriterMeasures(RewriterUnit):
     """`<rewriter>-measures`: how well it paraphrases."""
 
@@ -376,6 +406,11 @@ class RewriterControl(WithTemplates):
 
 def units_of(stage: Stage, name: str) -> list[RewriterUnit]:
     """Return the units of one rewriter, in the order in which they are made."""
+    if finished_rewriter(stage.config, name):
+        model = FinishedRewriter(stage, name)
+        if not model.block["training_sets"]:
+            return [model]
+        return [RewriterPairs(stage, name), model, RewriterMeasures(stage, name)]
     learnt: list[RewriterUnit] = [RewriterPairs(stage, name)]
     measured: list[RewriterUnit] = [RewriterMeasures(stage, name)]
     if templates(stage.config, name):

@@ -4,7 +4,12 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 """
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.model_folder import model_files
+from workflow_scripts.core.files.model_notes import forbids_commerce, read_notes
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.model_blocks import UNKNOWN
 from workflow_scripts.plan.config import Config, unknown_names
@@ -13,9 +18,9 @@ from workflow_scripts.stages.train import model_checks
 
 def problems(config: Config) -> Iterator[str]:
     """Yield what is wrong with the corpora of training, and with the models of the run's roles."""
-    roles = selection.roles(config)
+    roles = selection.model_roles(config)
     for role in roles:
-        name = config["train"]["models"][role]
+        name = selection.role_model_name(config, role)
         yield from unknown_names(f"train.models.{role}", [name], "models", config)
         for problem in (
             model_checks.problems(config["models"][name]) if name in config["models"] else ()
@@ -24,16 +29,38 @@ def problems(config: Config) -> Iterator[str]:
         seen = config["models"].get(name, {}).get("trained_on", UNKNOWN)
         if seen != UNKNOWN:
             yield from unknown_names(f"models.{name}.trained_on", seen, "corpora", config)
-    if any(config["train"]["models"][role] not in config["models"] for role in roles):
+    if any(selection.role_model_name(config, role) not in config["models"] for role in roles):
         return
     yield from _hub_problems(config)
     yield from _corpus_problems(config)
 
 
+def notes(config: Config) -> Iterator[str]:
+    """Yield the finished models of the run whose licence forbids commercial use."""
+    for name, block in selection.used(config)["models"].items():
+        licence = block.get("licence") or _licence_beside(block)
+        if forbids_commerce(licence):
+            yield (
+                f"models.{name}: its licence ({licence}) forbids commercial use, which may bind "
+                "what the model writes as well"
+            )
+
+
+def _licence_beside(block: dict[str, Any]) -> str | None:
+    """Return what a folder of the user's says of its model's licence; None if nothing."""
+    if "folder" not in block:
+        return None
+    folder = Path(block["folder"])
+    try:
+        return read_notes(folder, model_files(folder)).licence
+    except InputError:  # the job tells it
+        return None
+
+
 def _hub_problems(config: Config) -> Iterator[str]:
     """Yield models of one commit of the hub in two folders: one folder of a commit is kept."""
     places: dict[tuple[str, str], str] = {}
-    for role in selection.roles(config):
+    for role in selection.model_roles(config):
         name, block = selection.role_model_name(config, role), selection.role_model(config, role)
         if "hub" in block and block.get("revision") is not None:
             first = places.setdefault((block["hub"], block["revision"]), name)

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.model_folder import SOCKEYE_FILES, model_files
+from workflow_scripts.core.files.model_folder import SOCKEYE, SOCKEYE_FILES, model_files
 from workflow_scripts.core.files.paths import Located
 from workflow_scripts.plan import selection
-from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS, finished
+from workflow_scripts.plan.catalogues.model_blocks import CHOSEN, TEXT_MODELS, finished
+from workflow_scripts.plan.catalogues.rewriters import rewriter_models
 from workflow_scripts.plan.catalogues.written_sources import (
     WRITER_ROLES,
     main_role,
@@ -20,7 +21,7 @@ from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.corpus.stage import Download, block_downloads, not_pinned
-from workflow_scripts.stages.train.checks import problems
+from workflow_scripts.stages.train.checks import notes, problems
 
 _PAGE = "docs/train.md"
 _ENVS = Path(__file__).resolve().parents[3] / "envs"
@@ -29,7 +30,11 @@ _TOLD = ("trained_on", "licence")
 
 
 class Train(Stage):
-    """One unit for each role: forward, backward, those of the filter models, those of writers."""
+    """One unit for each role.
+
+    These are forward, backward, those of the filter models, of finished models as rewriters, and of
+    writers.
+    """
 
     name = "train"
     version = 1
@@ -37,15 +42,20 @@ class Train(Stage):
     released = True
     wildcard = "role"
     problems = staticmethod(problems)
+    notes = staticmethod(notes)
 
     def instances(self) -> list[str | None]:
         return [*self._roles()]
 
     def _roles(self) -> list[str]:
-        return [*selection.roles(self.config), *writer_roles(self.config)]
+        return [*selection.model_roles(self.config), *writer_roles(self.config)]
+
+    def _unmeasured(self) -> list[str]:
+        """Return the roles of models that work before there are pairs, or are no translators."""
+        return [*WRITER_ROLES, *rewriter_models(self.config)]
 
     def reads(self, instance: str) -> list[Unit]:
-        if instance in WRITER_ROLES:  # which work before there are pairs
+        if instance in self._unmeasured():
             return []
         of_filter = instance in FILTER_ROLES
         if selection.taken_over(self.config, instance):
@@ -79,7 +89,9 @@ class Train(Stage):
         paths = {key: Located(model[key]) for key in ("folder", *TEXT_MODELS) if key in model}
         common = {
             "role": instance,
-            "direction": main_role(instance).removeprefix("filter_"),
+            "direction": "forward"
+            if instance in rewriter_models(self.config)
+            else main_role(instance).removeprefix("filter_"),
             "model": {**model, **paths},
             "seed": self.config["seed"],
         }
@@ -87,12 +99,10 @@ class Train(Stage):
             return {
                 **common,
                 "model": self._finished_settings(instance, {**model, **paths}),
-                "languages": {
-                    side: language["code"] for side, language in self.config["languages"].items()
-                },
+                "languages": self._languages(instance),
                 **(
                     {"test": None, "corpora": []}
-                    if instance in WRITER_ROLES
+                    if instance in self._unmeasured()
                     else {"test": train["test"], "corpora": self.config["run"]["corpora"]}
                 ),
             }
@@ -104,6 +114,12 @@ class Train(Stage):
             **({"backend": train["backend"]} if chosen else {}),
             **({} if pairs is None else {"dev_pairs": pairs}),
         }
+
+    def _languages(self, role: str) -> dict[str, str]:
+        """Return the code of what stands on each side of the bitext; a rewriter reads both."""
+        codes = {side: language["code"] for side, language in self.config["languages"].items()}
+        one = role in rewriter_models(self.config)
+        return dict.fromkeys(codes, codes["reference"]) if one else codes
 
     def _finished_settings(self, role: str, model: dict[str, Any]) -> dict[str, Any]:
         """Return what the job must know of a finished model."""
@@ -124,7 +140,7 @@ class Train(Stage):
         if "folder" in model:
             hashes = self.inputs(instance)
             by_name = {file: hashes[path] for file, path in self._own_files(instance).items()}
-            more = {key: model[key] for key in ("tag", "shortlist") if key in model}
+            more = {key: model[key] for key in (*CHOSEN, "shortlist") if key in model}
             settings["model"] = {**by_name, **more}
         elif "files" in model:
             files = [
@@ -153,17 +169,24 @@ class Train(Stage):
             return {}
         text_models = {key: model[key] for key in TEXT_MODELS if key in model}
         names: tuple[str, ...] = (*SOCKEYE_FILES, "version")
+        where = f"models.{selection.role_model_name(self.config, role)}"
+        try:
+            files = model_files(Path(model["folder"]))
+        except InputError as error:
+            raise InputError(f"{where}.folder: {error}") from error
         if selection.taken_over(self.config, role):
-            where = f"models.{selection.role_model_name(self.config, role)}"
-            try:
-                files = model_files(Path(model["folder"]))
-            except InputError as error:
-                raise InputError(f"{where}.folder: {error}") from error
+            if "source" in model and not files.many_languages:
+                raise InputError(
+                    f"{where}.source: {files.kind} has no languages to choose; take source and "
+                    "target out"
+                )
             if files.source_spm and text_models:
                 raise InputError(f"{where}: {files.kind} brings its own text models; {_NO_TEXT}")
             if not files.source_spm and not text_models:
                 raise InputError(f"{where}: {files.kind} needs {' and '.join(TEXT_MODELS)}")
             names = files.names
+        elif files.kind != SOCKEYE:
+            raise InputError(f"{where}: {files.kind} needs trained_on, such as unknown")
         return {name: f"{model['folder']}/{name}" for name in names} | text_models
 
     def downloads(self, role: str) -> list[Download]:
@@ -194,7 +217,7 @@ class Train(Stage):
         return f"{self.config['downloads']}/hub/{repository}/{block['revision']}.json"
 
     def hub_block(self, record: str) -> dict[str, Any] | None:
-        for role in selection.roles(self.config):
+        for role in selection.model_roles(self.config):
             if self.hub_record(role) == record:
                 return selection.role_model(self.config, role)
         return None
@@ -262,7 +285,7 @@ class Train(Stage):
         )
 
     def _all_downloads(self) -> Iterator[Download]:
-        for role in selection.roles(self.config):
+        for role in selection.model_roles(self.config):
             yield from self.downloads(role)
 
 
