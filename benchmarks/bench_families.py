@@ -17,6 +17,7 @@ import random
 import resource
 import tempfile
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
@@ -31,12 +32,11 @@ from benchmarks.peers.hugging_face import (
     SMALL_VOCABULARY,
     Family,
     Language,
-    forced,
     made,
     trained,
 )
 from tests.unit.nmt import test_tokenizers as tokenizers
-from tests.unit.nmt.families import Kind, core, read, rows, widened, write_folder
+from tests.unit.nmt.families import Kind, core, forced, read, rows, widened, write, write_folder
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
@@ -256,14 +256,17 @@ class Peer:
     """CTranslate2's engine on a folder of its own converter, on one thread."""
 
     def __init__(self, copy: Copy, folder: Path, precision: str):
-        ctranslate2_folders.convert(copy.other, copy.kind, folder, precision)
+        kind = copy.kind
+        ctranslate2_folders.convert(deepcopy(copy.other), kind.names, folder, precision)
+        if kind.chosen is not None:
+            write(folder / "paraloom.json", kind.chosen)
         self._engine = ctranslate2.Translator(str(folder), compute_type=precision, intra_threads=1)
         vocabulary = (folder / "shared_vocabulary.json").read_text(encoding="utf-8")
         self._names: list[str] = json.loads(vocabulary)
-        before, behind = copy.kind.source
+        before, behind = kind.source
         self._sources = [self._pieces([*before, *source, *behind]) for source, _ in copy.pairs]
         self._targets = [self._pieces(target) for _, target in copy.pairs]
-        self._start = self._pieces(copy.kind.prompt[1:])
+        self._start = self._pieces(kind.prompt[1:])
 
     def _pieces(self, ids: list[int]) -> list[str]:
         return [self._names[row] for row in ids]

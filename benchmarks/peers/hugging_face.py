@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from tests.unit.nmt.families import KINDS, MARIAN, SIZES, Kind, class_of
+from tests.unit.nmt.families import KINDS, MARIAN, SIZES, Kind, class_of, forced
 
 # So many pieces every piece of a source may become; the first is the likelier one.
 LIKELIER = 0.8
@@ -100,18 +100,6 @@ class Language(NamedTuple):
         return sources, [
             [sides[chance.random() > LIKELIER][row] for row in source] for source in sources
         ]
-
-
-def forced(model: Any, kind: Kind, sources: list, targets: list, *, loss: bool = False) -> Any:
-    """Return the library's answer for pairs of one length a side, with its loss if wanted."""
-    before, behind = kind.source
-    end = model.config.eos_token_id
-    labels = [[-100] * len(kind.prompt[1:]) + [*target, end] for target in targets]
-    return model(
-        input_ids=torch.tensor([[*before, *source, *behind] for source in sources]),
-        decoder_input_ids=torch.tensor([[*kind.prompt, *target] for target in targets]),
-        labels=torch.tensor(labels) if loss else None,
-    )
 
 
 def trained(kind: Kind) -> Any:

@@ -7,10 +7,10 @@ from typing import Any
 import ctranslate2
 import numpy as np
 import torch
-from ctranslate2.converters import transformers as converters
 from ctranslate2.specs.transformer_spec import TransformerSpec
 from transformers import M2M100ForConditionalGeneration
 
+from benchmarks.peers import ctranslate2_folders
 from benchmarks.peers.tasks import (
     OUTPUT_TOKENS,
     TOP_K,
@@ -20,7 +20,7 @@ from benchmarks.peers.tasks import (
     separated,
     sockeye_weights,
 )
-from tests.unit.nmt.random_m2m100 import FAIRSEQ, names
+from tests.unit.nmt.random_m2m100 import names
 from workflow_scripts.nmt.blocks import NORM_EPSILON
 
 SETTINGS = {"beam_size": 1, "sampling_topk": TOP_K, "max_decoding_length": OUTPUT_TOKENS}
@@ -87,33 +87,10 @@ def convert(folder: Path, shape: Shape, target: Path) -> Path:
     return target
 
 
-class _Tokenizer:
-    """What the converter asks of a tokenizer."""
-
-    bos_token, pad_token, eos_token, unk_token = FAIRSEQ
-    num_madeup_words = 0
-    special_tokens_map: dict[str, list[str]] = {}  # noqa: RUF012 - nobody writes into it
-
-    def __init__(self, vocabulary: int):
-        self._names = names(vocabulary)
-
-    def get_vocab(self) -> dict[str, int]:
-        return {name: row for row, name in enumerate(self._names)}
-
-    def convert_ids_to_tokens(self, row: int) -> str:
-        return self._names[row]
-
-
 def convert_m2m100(folder: Path, target: Path, precision: str) -> None:
     """Write a folder of `random_m2m100` as a CTranslate2 model, by its own converter."""
     model = M2M100ForConditionalGeneration.from_pretrained(folder)
-    tokenizer = _Tokenizer(model.config.vocab_size)
-    with torch.no_grad():
-        spec = converters._MODEL_LOADERS["M2M100Config"](model, tokenizer)
-    spec.validate()
-    spec.optimize(quantization=precision)
-    target.mkdir()
-    spec.save(str(target))
+    ctranslate2_folders.convert(model, names(model.config.vocab_size), target, precision)
 
 
 class Translator:

@@ -206,3 +206,15 @@ def rows(model: Model, kind: Kind, config: Any) -> list[int]:
         *symbols,
         *(ids[name] if name in ids else int(name[len("<pad") : -1]) for name in names),
     ]
+
+
+def forced(model: Any, kind: Kind, sources: list, targets: list, *, loss: bool = False) -> Any:
+    """Return the library's answer for pairs of one length a side, with its loss if wanted."""
+    before, behind = kind.source
+    end = model.config.eos_token_id
+    labels = [[-100] * len(kind.prompt[1:]) + [*target, end] for target in targets]
+    return model(
+        input_ids=torch.tensor([[*before, *source, *behind] for source in sources]),
+        decoder_input_ids=torch.tensor([[*kind.prompt, *target] for target in targets]),
+        labels=torch.tensor(labels) if loss else None,
+    )

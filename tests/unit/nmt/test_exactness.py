@@ -1,7 +1,4 @@
-"""What `benchmarks/bench_families.py` shows: logits, searches and scores of each family.
-
-The bounds are those of the table in docs/models.md.
-"""
+"""What `benchmarks/bench_families.py` shows: logits, searches and scores of each family."""
 
 from collections.abc import Callable
 from functools import cache

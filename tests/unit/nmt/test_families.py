@@ -22,6 +22,7 @@ from tests.unit.nmt.families import (
     Kind,
     class_of,
     core,
+    forced,
     read,
     rows,
     write,
@@ -76,14 +77,8 @@ def test_logits_and_losses(tmp_path: Path, kind: Kind):
     columns = rows(model, kind, other.config)
     assert set(columns) == set(range(24))
     for words, target in zip(SOURCES, TARGETS, strict=True):
-        source, ids = read(model, kind, words)
-        end = other.config.eos_token_id
-        labels = [-100] * len(kind.prompt[1:]) + [*target, end]
-        answer = other(
-            input_ids=ids,
-            decoder_input_ids=torch.tensor([[*kind.prompt, *target]]),
-            labels=torch.tensor([labels]),
-        )
+        source, _ = read(model, kind, words)
+        answer = forced(other, kind, [words], [target], loss=True)
         expected = answer.logits[0, len(kind.prompt) - 1 :].log_softmax(1)[:, columns]
         if len(columns) > 24:
             expected[:, BOS] = -torch.inf
@@ -92,6 +87,23 @@ def test_logits_and_losses(tmp_path: Path, kind: Kind):
         assert torch.allclose(found, expected, atol=1e-5)
         [nll] = score(model, [(source, core(model, target))])
         assert nll == pytest.approx(float(answer.loss), abs=1e-5)
+
+
+@each
+@pytest.mark.parametrize("numbers", [torch.float16, torch.bfloat16], ids=str)
+@torch.inference_mode()
+def test_weights_of_two_bytes(tmp_path: Path, kind: Kind, numbers: torch.dtype):
+    made(tmp_path / "model", kind).to(numbers).save_pretrained(tmp_path / "model")
+    other = class_of(kind).from_pretrained(tmp_path / "model", dtype=torch.float32).eval()
+    model = load_model(tmp_path / "model", "cpu")
+    for words, target in zip(SOURCES, TARGETS, strict=True):
+        source, _ = read(model, kind, words)
+        loss = float(forced(other, kind, [words], [target], loss=True).loss)
+        # The class takes the rounded sines from PEGASUS' file; ours are computed.
+        error = 1e-3 if kind.name == "Pegasus" else 1e-5
+        assert list(score(model, [(source, core(model, target))])) == pytest.approx(
+            [loss], abs=error
+        )
 
 
 def generated(model: Model, kind: Kind, other, words: list[int], beams: int) -> list[list[int]]:
@@ -147,11 +159,8 @@ def test_what_is_saved_is_read_by_both(tmp_path: Path, name: str):
     save_model(tmp_path / "model", files, changed, tmp_path / "new")
     other = class_of(kind).from_pretrained(tmp_path / "new").eval()
     model = load_model(tmp_path / "new", "cpu")
-    source, ids = read(model, kind, SOURCES[0])
-    labels = torch.tensor([[-100] * len(kind.prompt[1:]) + [9, other.config.eos_token_id]])
-    loss = other(
-        input_ids=ids, decoder_input_ids=torch.tensor([[*kind.prompt, 9]]), labels=labels
-    ).loss
+    source, _ = read(model, kind, SOURCES[0])
+    loss = forced(other, kind, [SOURCES[0]], [[9]], loss=True).loss
     assert list(score(model, [(source, core(model, [9]))])) == pytest.approx([float(loss)], 1e-5)
 
 
