@@ -3,6 +3,7 @@
 Names are those of `models.<name>` in the workflow: of config.yaml and of recipes/models.
 """
 
+import json
 import os
 from dataclasses import dataclass
 from functools import cache
@@ -13,16 +14,16 @@ from paraloom.place import WORKFLOW
 from paraloom.requests import device_for, require_path
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
-from workflow_scripts.core.files.model_folder import model_files
+from workflow_scripts.core.files.model_folder import SETTINGS, model_files
+from workflow_scripts.core.files.model_notes import read_notes
 from workflow_scripts.core.files.yaml_text import parse_yaml
 from workflow_scripts.core.suggestion import suggestion
-from workflow_scripts.nmt.inspect import read_notes
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.memory import bound_compiled_products
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.pieces import TextCoder
 from workflow_scripts.nmt.raw import coders
-from workflow_scripts.plan.catalogues.model_blocks import finished
+from workflow_scripts.plan.catalogues.model_blocks import chosen, finished
 from workflow_scripts.stages.train.gather import check_hashes, place
 
 UNKNOWN = "unknown"
@@ -135,11 +136,11 @@ def _block(name: str) -> dict[str, Any]:
             "that has it (runs/NAME/train.forward)"
         )
     if "hub" in block:
-        tag = block.get("tag")
-        tagged = f', write the file paraloom.json there ({{"tag": "{tag}"}})' if tag else ""
+        languages = json.dumps(chosen(block))
+        written = f", write the file {SETTINGS} there ({languages})" if chosen(block) else ""
         raise InputError(
             f"'{name}' must be downloaded, which the library does not do. Get all files of "
-            f"{block['hub']} from the Hugging Face hub into one folder{tagged}, and name that; or "
+            f"{block['hub']} from the Hugging Face hub into one folder{written}, and name that; or "
             "name the model's folder in a run that has it (runs/NAME/train.forward)"
         )
     return block

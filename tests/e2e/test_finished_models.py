@@ -5,12 +5,15 @@ import hashlib
 import json
 
 import pytest
+import yaml
 
+from tests.configs import ROOT
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 from tests.unit.corpus.hub_server import Hub, hub_serving
 from tests.unit.corpus.server import serving
 from tests.unit.nmt.marian_files import write_binary
+from tests.unit.nmt.nllb_files import write_nllb
 from tests.unit.nmt.test_hugging_face import made
 
 pytestmark = [pytest.mark.e2e, pytest.mark.rest]
@@ -66,3 +69,33 @@ def test_models_are_downloaded_from_a_url_and_from_the_hub(bitext, tmp_path):
     weights = pipeline.unit("train.forward") / "model.csen.bin"
     assert weights.read_bytes() == (tmp_path / "marian" / "model.xxyy.bin").read_bytes()
     assert "Nothing to be done" in pipeline.run("--dry-run", "train")
+
+
+def test_the_recipe_of_nllb_runs_with_one_folder_for_both_directions(tmp_path):
+    pairs = micro.bitext()["held_out"]
+    folder = write_nllb(tmp_path / "nllb", (side for pair in pairs for side in pair))
+    (tmp_path / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in pairs), "utf-8")
+    recipe = yaml.safe_load((ROOT / "recipes" / "nllb.yaml").read_text(encoding="utf-8"))
+    changes = {
+        "data": str(tmp_path),
+        "run": {"training_sets": [], "embeddings": []},
+        "languages": {"source": {"code": "cs"}},
+        "shards": {"early": 1, "late": 1},
+        "models": {
+            "nllb": {"folder": str(folder), "source": "ces_Latn"},
+            "nllb_back": {"folder": str(folder), "target": "ces_Latn"},
+        },
+        "generate": {"limit": 6},
+    }
+    pipeline = Pipeline(tmp_path / "work", micro.merged(recipe, changes))
+    told = pipeline.run("release")
+    languages = [("ces_Latn", "eng_Latn"), ("eng_Latn", "ces_Latn")]
+    for role, name, (source, target) in zip(
+        ("forward", "backward"), ("nllb", "nllb_back"), languages, strict=True
+    ):
+        assert f"note: models.{name}: its licence (CC-BY-NC-4.0) forbids commercial use" in told
+        chosen = json.loads((pipeline.unit(f"train.{role}") / "paraloom.json").read_text("utf-8"))
+        assert chosen == {"source": source, "target": target}
+    card = (pipeline.unit("release") / "parabank2" / "README.md").read_text(encoding="utf-8")
+    assert "forbid it, which may bind this corpus as well: forward, backward." in card
+    assert f"| forward | folder {folder.name} | CC-BY-NC-4.0 | not known |" in card

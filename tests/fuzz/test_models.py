@@ -1,25 +1,29 @@
-"""Model files, whole and damaged: Marian's binary and .npz, shortlists, JSON of Hugging Face."""
+"""Model files, whole and damaged: Marian's, CTranslate2's, those of Hugging Face, tokenizers."""
 
 import io
 import json
 import struct
 
 import numpy as np
+import pytest
 import torch
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.fuzz.cases import damaged, damages, file, fuzz, outcome
-from tests.unit.nmt import marian_files
-from tests.unit.nmt.marian_files import FLOAT16, FLOAT32, INTGEMM8, OPTIONS
+from tests.unit.nmt import ctranslate2_files, marian_files
+from tests.unit.nmt.marian_files import FLOAT16, FLOAT32, INTGEMM8, OPTIONS, parameters
+from tests.unit.nmt.test_tokenizers import byte_level, metaspace
+from workflow_scripts.core.text.subword_model import SubwordModel
 from workflow_scripts.nmt.inspect import inspect
-from workflow_scripts.nmt.loaders import marian, marian_options
+from workflow_scripts.nmt.loaders import ctranslate2_file, marian, marian_options
 from workflow_scripts.nmt.loaders.marian_items import read_binary, read_npz
 from workflow_scripts.nmt.shortlist import read_shortlist
 from workflow_scripts.nmt.vocabulary import SYMBOLS
 
 ITEMS = {"Wemb": torch.arange(12.0).view(4, 3) - 5, "a_W": torch.ones(3, 2), "b": torch.ones(1, 3)}
+OPTIONS_OF_ATTENTION = OPTIONS | {"transformer-decoder-autoreg": "self-attention"}
 kinds = st.sampled_from([FLOAT16, FLOAT32, INTGEMM8])
 # Numbers that reach into every field of a file's head.
 numbers = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 300), st.just(2**63))
@@ -102,6 +106,41 @@ def test_vocabularies(tmp_path_factory, many):
         assert found.pieces(range(24)) == [*SYMBOLS, *(f"▁{number}" for number in range(4, 24))]
     elif found is not None:
         assert len(found) == 24
+
+
+@fuzz()
+@given(st.sampled_from(["float32", "int8"]), damages)
+def test_files_of_ctranslate2(tmp_path_factory, kind, many):
+    made = ctranslate2_files.variables(OPTIONS_OF_ATTENTION, parameters(OPTIONS_OF_ATTENTION), kind)
+    aliases = ctranslate2_files.aliased(made)
+    whole = ctranslate2_files.binary(made, aliases)
+    content = damaged(whole, many)
+    with file(tmp_path_factory.getbasetemp(), "model.bin", content) as path:
+        found = outcome(path, lambda: ctranslate2_file.read(path).weights())
+    if content == whole:
+        assert found.keys() >= {name for name in made if name.endswith("weight")} | aliases.keys()
+    elif found is not None:
+        assert sum(tensor.numel() for tensor in found.values()) <= 2 * len(content)
+
+
+@pytest.fixture(scope="module")
+def tokenizers(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tokenizers")
+    return [make(folder).path.read_bytes() for make in (metaspace, byte_level)]
+
+
+@fuzz()
+@given(st.integers(0, 1), damages)
+def test_tokenizers(tmp_path_factory, tokenizers, which, many):
+    whole = tokenizers[which]
+    content = damaged(whole, many)
+    with file(tmp_path_factory.getbasetemp(), "tokenizer.json", content) as path:
+        found = outcome(path, lambda: SubwordModel(path))
+        if found is not None:
+            pieces = outcome(path, lambda: found.pieces("The old cat's <s> café"))
+            assert pieces is None or set(pieces) <= found.ids().keys()
+    if content == whole:
+        assert found.text(pieces) == "The old cat's <s> café"
 
 
 values = st.one_of(

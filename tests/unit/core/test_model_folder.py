@@ -22,6 +22,9 @@ _SOCKEYE = ["config", "params.best", "vocab.src.0.json", "vocab.trg.0.json", "ve
 _STUDENT = ["model.enpt.intgemm.alphas.bin", "lex.50.50.enpt.s2t.bin", "modelMeta.json"]
 _CT2 = ["model.bin", "config.json", "shared_vocabulary.json"]
 _HF = ["config.json", "source.spm", "target.spm", "vocab.json"]
+_PARTS = [f"model-0000{number}-of-00002.safetensors" for number in (1, 2)]
+_INDEX = "model.safetensors.index.json"
+_OTHER_PARTS = ["pytorch_model-00001-of-00001.bin", "pytorch_model.bin.index.json"]
 
 
 def test_sockeye():
@@ -131,6 +134,18 @@ def test_of_two_forms_of_the_weights_the_safe_one():
     assert sorted_out(names, "m").weights == "model.safetensors"
 
 
+@pytest.mark.parametrize("text", [_HF, ["config.json", "tokenizer.json"]])
+def test_weights_in_parts(text):
+    found = sorted_out([*text, *_PARTS, _INDEX, *_OTHER_PARTS], "m")
+    assert (found.weights, found.parts) == (_INDEX, tuple(_PARTS))
+    assert found.names == tuple(sorted([*text, *_PARTS, _INDEX]))
+    found = sorted_out([*text, *_OTHER_PARTS], "m")
+    assert (found.parts, found.weights) == (tuple(_OTHER_PARTS[:1]), _OTHER_PARTS[1])
+    # A model that was read before it could have parts is the same model.
+    whole = sorted_out([*text, "pytorch_model.bin"], "m")
+    assert sorted_out([*text, "pytorch_model.bin", *_PARTS, _INDEX], "m") == whole
+
+
 @pytest.mark.parametrize(
     "names", [_SOCKEYE, [*_STUDENT, "vocab.spm"], [*_HF, "pytorch_model.bin"], _CT2]
 )
@@ -152,10 +167,9 @@ def test_the_users_settings_are(names):
         (["config", "version"], "m is no Sockeye 3 folder: params.best, vocab.src.0.json, vocab"),
         (["config.json"], "no Hugging Face Marian folder: source.spm, target.spm, vocab.json miss"),
         (_HF, "model.safetensors or pytorch_model.bin missing"),
-        (
-            ["config.json", "tokenizer.json", "model-00001-of-00002.safetensors"],
-            "weights in several parts can't be read; write them whole with AutoModel",
-        ),
+        ([*_HF, _PARTS[1], _INDEX], f"{_PARTS[0]} missing; the weights need all their parts"),
+        ([*_HF, *_PARTS], f"{_INDEX} missing; the weights need all their parts"),
+        ([*_HF, _OTHER_PARTS[1]], "pytorch_model-00001-of-N.bin missing"),
         (["config.json", "pytorch_model.bin"], "vocab.json missing; Hugging Face M2M100, BART"),
         (["merges.txt", "config.json", "pytorch_model.bin"], "vocab.json missing"),
         (["tokenizer.json", "pytorch_model.bin"], "config.json missing"),

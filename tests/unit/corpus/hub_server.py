@@ -21,6 +21,7 @@ class Hub:
         ranges: what parts of files were asked for.
         stalled: set when a large file waits for `go_on`, if that is not set.
         go_on: whether large files are sent.
+        gated: whether files are for those alone who have accepted terms.
     """
 
     def __init__(self, repository: str, commit: str, files: dict[str, bytes]):
@@ -31,6 +32,7 @@ class Hub:
         self.cut_after: list[int] = []
         self.ranges: list[str | None] = []
         self.url = ""
+        self.gated = False
         self.stalled = threading.Event()
         self.go_on = threading.Event()
         self.go_on.set()
@@ -55,10 +57,11 @@ def handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
                 return self.send(json.dumps(hub.info()).encode(), body)
             prefix = f"/{hub.repository}/resolve/{hub.commit}/"
             name = path.removeprefix(prefix)
-            if not path.startswith(prefix) or name not in hub.files:
-                self.send_response(404)
+            if not path.startswith(prefix) or name not in hub.files or hub.gated:
                 known = path.startswith(f"{api}/revision/")
-                self.send_header("X-Error-Code", "RevisionNotFound" if known else "RepoNotFound")
+                code = "RevisionNotFound" if known else "RepoNotFound"
+                self.send_response(403 if hub.gated else 404)
+                self.send_header("X-Error-Code", "GatedRepo" if hub.gated else code)
                 self.send_header("Content-Length", "0")
                 return self.end_headers()
             return self.send(hub.sent.get(name, hub.files[name]), body, name)

@@ -53,10 +53,21 @@ def downloaded(output):
     return {name: (folder / name).read_bytes() for name in names}
 
 
-def test_the_files_of_the_model_come_and_no_others(served, output):
+PARTS = {
+    "model.safetensors.index.json": b'{"weight_map": {}}',
+    **{f"model-0000{number}-of-00002.safetensors": b"part" * number for number in (1, 2)},
+}
+
+
+@pytest.mark.parametrize("weights", [("model.safetensors",), tuple(PARTS)])
+def test_the_files_of_the_model_come_and_no_others(served, output, weights):
+    others = {"model.safetensors"} - {*weights}
+    files = {name: content for name, content in (FILES | PARTS).items() if name not in others}
+    served.files = {**files, **OTHERS}
     command(output)
-    assert downloaded(output) == FILES
-    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in FILES.items()}
+    files = {name: files[name] for name in (FILES.keys() - {"model.safetensors"}) | {*weights}}
+    assert downloaded(output) == files
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     assert read_sealed(output)["files"] == hashes
     assert read_sealed(output)["url"] == f"hub:{REPOSITORY}@{COMMIT}"
     assert not (output.with_suffix("") / "tf_model.h5").exists()
@@ -157,6 +168,13 @@ def test_wrong_bytes_are_thrown_away(served, output):
 def test_what_the_hub_does_not_have_is_told(served, output, changes):
     with pytest.raises(InputError, match=r"hub someone/.*: 404.*Look at the names"):
         command(output, **changes)
+    assert not output.exists()
+
+
+def test_terms_that_nobody_has_accepted_are_told(served, output):
+    served.gated = True
+    with pytest.raises(InputError, match=r"config.json: 403.*accept its terms.*set HF_TOKEN"):
+        command(output)
     assert not output.exists()
 
 

@@ -5,10 +5,12 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+import torch
 
 from tests.configs import ROOT, run_on_testbed
 from tests.unit.estimate.test_predict import BACKWARD, FORWARD, STARTS, TEXT
 from tests.unit.nmt.marian_files import write_binary
+from tests.unit.nmt.nllb_files import write_nllb
 from workflow_scripts.commands.estimate import __main__ as estimate
 from workflow_scripts.commands.estimate.predict import Speeds
 from workflow_scripts.core.errors import InputError
@@ -106,6 +108,23 @@ def finished(config, forward, backward):
     config["train"] |= {"dev": None, "test": None}
     config["train"]["models"] |= {"forward": "one", "backward": "other"}
     return run_layout(config)
+
+
+@pytest.mark.slow
+def test_one_folder_there_and_back_counts_twice_with_its_own_bytes(monkeypatch, tmp_path):
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("workflow_scripts.commands.estimate.text_speed.measure", lambda *_: TEXT)
+    monkeypatch.setattr(estimate, "_BUDGET", 0.2)
+    folder = write_nllb(tmp_path / "nllb", ["The cat sees a dog."])
+    there = {"folder": str(folder), "source": "ces_Latn", "target": "eng_Latn"}
+    back = {"folder": str(folder), "source": "eng_Latn", "target": "ces_Latn"}
+    speeds = estimate.calibrate(finished(run_on_testbed(), there, back), torch.device("cpu"))
+    own = sum(path.stat().st_size for path in folder.iterdir())
+    tokenizer = (folder / "tokenizer.json").stat().st_size
+    for role in ("forward", "backward"):
+        stored = speeds.networks[role].stored
+        assert own + 2 * tokenizer < stored < own + 2 * tokenizer + 100  # with paraloom.json
 
 
 @pytest.mark.slow

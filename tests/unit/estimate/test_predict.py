@@ -150,11 +150,14 @@ def test_training_is_words_times_speed(config):
     assert once.size == 8 * FORWARD.parameters
 
 
-def test_finished_model_is_not_trained(config):
+@pytest.mark.parametrize(("stored", "size"), [(0, 4 * FORWARD.parameters), (777, 777)])
+def test_finished_model_is_not_trained(config, stored, size):
     before = predictor(config)
     config["models"]["testbed"] = {"folder": "f", "source_model": "s", "reference_model": "r"}
     before._config = config  # a layout would want the folder to be there
-    _, seconds, _ = before._of_train("forward")
+    before._speeds.networks["forward"] = FORWARD._replace(stored=stored)
+    _, seconds, found = before._of_train("forward")
+    assert found == size
     assert seconds == pytest.approx(500 * 5 * 12 * FORWARD.searched)
 
 

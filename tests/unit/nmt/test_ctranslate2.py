@@ -18,6 +18,7 @@ from workflow_scripts.nmt.loaders import load_model, opened_model
 from workflow_scripts.nmt.loaders.ctranslate2 import saved, stored
 from workflow_scripts.nmt.positions import sinusoids
 from workflow_scripts.nmt.scoring import score
+from workflow_scripts.nmt.vocabulary import EOS
 
 TWO = SEPARATE | {"dim-vocabs": [30, 22]}
 CHANGES = {
@@ -197,6 +198,14 @@ def test_what_stands_around_sentences(tmp_path: Path, names, start, settings, en
     bias = model.network.output.bias
     assert (bias[2] == -torch.inf) == (row in ("</s>", "<pad>"))
     assert bias.isfinite().sum() == 22
+
+
+def test_a_tokenizer_may_have_no_first_token(tmp_path: Path):
+    # As that of mBART-50.
+    folder = tmp_path / "model"
+    with_pieces(folder, ["__en__", "__pt__"], decoder_start_token="</s>", bos_token=None)
+    (folder / "paraloom.json").write_text('{"source": "en", "target": "pt"}')
+    assert load_model(folder, "cpu").marks.lead == (EOS,)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import safetensors.torch
 import torch
 import transformers
 
@@ -286,6 +287,55 @@ def test_what_is_saved_is_read_by_both(tmp_path: Path, name: str):
         input_ids=ids, decoder_input_ids=torch.tensor([[*kind.prompt, 9]]), labels=labels
     ).loss
     assert list(score(model, [(source, core(model, [9]))])) == pytest.approx([float(loss)], 1e-5)
+
+
+def divided(folder: Path, suffix: str) -> tuple[Path, list[Path]]:
+    """Put the weights of a folder in two parts, beside an index; return the paths of all."""
+    tensors = safetensors.torch.load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    stem, write_part = "model", safetensors.torch.save_file
+    if suffix == "bin":
+        stem, write_part = "pytorch_model", torch.save
+    names, parts, places = sorted(tensors), [], {}
+    for number in (1, 2):
+        part = folder / f"{stem}-0000{number}-of-00002.{suffix}"
+        held = names[number - 1 :: 2]
+        write_part({name: tensors[name].clone() for name in held}, part)
+        places |= dict.fromkeys(held, part.name)
+        parts.append(part)
+    index = folder / f"{stem}.{suffix}.index.json"
+    write(index, {"metadata": {"total_size": 1}, "weight_map": places})
+    return index, parts
+
+
+@pytest.mark.parametrize("suffix", ["safetensors", "bin"])
+def test_weights_in_parts(tmp_path: Path, suffix: str):
+    made(tmp_path / "model", KINDS["NLLB"])
+    pairs = [(SOURCES[0], TARGETS[0])]
+    whole = list(score(load_model(tmp_path / "model", "cpu"), pairs))
+    divided(tmp_path / "model", suffix)
+    assert list(score(load_model(tmp_path / "model", "cpu"), pairs)) == whole
+
+
+def test_parts_that_are_not_of_one_model(tmp_path: Path):
+    made(tmp_path / "model", KINDS["NLLB"])
+    index, (first, second) = divided(tmp_path / "model", "safetensors")
+    content = json.loads(index.read_text())
+    name = "model.encoder.layers.7.fc1.bias"
+    for places, message in (
+        ([], f"{index}: no weight_map"),
+        ({name: second.name}, f"{index}: weight_map has {name} in {second.name}, which lacks it"),
+        ({name: "other.bin"}, f"{index}: weight_map has {name} in other.bin, which lacks it"),
+    ):
+        more = content["weight_map"] | places if places else places
+        write(index, content | {"weight_map": more})
+        with pytest.raises(InputError, match=re.escape(message)):
+            load_model(tmp_path / "model", "cpu")
+    write(index, content)
+    some = min(safetensors.torch.load_file(first))
+    safetensors.torch.save_file({some: torch.zeros(1)}, second)
+    with pytest.raises(InputError, match=re.escape(f"{second}: {some} is in {first.name}, too")):
+        load_model(tmp_path / "model", "cpu")
 
 
 @pytest.mark.parametrize("listed", [True, False])

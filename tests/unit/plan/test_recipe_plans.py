@@ -40,6 +40,9 @@ def made_ready(config, name=None):
     for key, value in config.items():
         if isinstance(value, dict):
             made_ready(value, key)
+    if "source" in config and "target" in config and "folder" in config:
+        for file in ("config.json", "tokenizer.json", "model.safetensors"):
+            make(Path(config["folder"], file))
     if name in ("tagger", "syntax") and "stanza" in str(config.get("folder")):
         config.update(folder=str(stanza_package.FOLDER), package=stanza_package.PACKAGE)
     if isinstance(config.get("wordnet"), str):

@@ -109,6 +109,28 @@ def test_a_merge_tells_which_runs_have_sources_that_a_model_wrote(run, tmp_path)
     assert "| b | a | s | cs; up to 2 sources written by back, beside that of the pair |" in text
 
 
+@pytest.mark.parametrize(
+    ("licences", "told"),
+    [
+        ([None, None], []),
+        (["MIT", "CC-BY-4.0"], []),
+        (["CC-BY-NC-4.0", "MIT"], ["The licence of this model forbids it, ", " as well: forward."]),
+        ([None, "cc-by-nc-4.0"], ["of this model forbids it", "as well: backward."]),
+        (["cc-by-nc-4.0"] * 2, ["The licences of these models forbid it", "forward, backward."]),
+    ],
+)
+def test_licences_of_models_that_forbid_commerce_are_told(run, tmp_path, licences, told):
+    models = [
+        {"role": role, "name": "x", "origin": "folder x", "licence": licence, "trained_on": []}
+        for role, licence in zip(("forward", "backward"), licences, strict=True)
+    ]
+    text = write_datasheet(run, tmp_path / "README.md", models=models)
+    assert ("**No commercial use.**" in text) == bool(told)
+    assert all(part in text for part in told)
+    for role, licence in zip(("forward", "backward"), licences, strict=True):
+        assert f"| {role} | folder x | {licence or 'not known'} | none of" in text
+
+
 def test_stages_with_reasons(text):
     rows = {row[0]: row[1:] for row in table(text, "How it was made")}
     assert rows["corpus / news"] == [

@@ -9,10 +9,12 @@ import pytest
 from tests.configs import refusal, run_on_testbed
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.marian_files import write_binary
+from tests.unit.nmt.nllb_files import write_nllb
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan import selection
 from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.release.stage import Release
+from workflow_scripts.stages.train.checks import notes
 from workflow_scripts.stages.train.stage import Train
 
 PACKAGE = {"package": "no_such_package", "version": "1.0", "path": "models/pten"}
@@ -164,6 +166,36 @@ def test_a_tag_and_a_shortlist_count_and_no_shortlist_is_as_none(config):
     assert keys[0] == keys[3]
 
 
+def test_one_folder_counts_by_the_languages_that_are_chosen(config, tmp_path):
+    folder = {"folder": str(write_nllb(tmp_path / "nllb", ["ab"]))}
+    there, back = {"source": "ces", "target": "eng"}, {"source": "eng", "target": "ces"}
+    found = [key(finished(config, folder | each, folder | back)) for each in (there, back)]
+    assert len(set(found)) == 2
+    write_binary(tmp_path / "marian")
+    with pytest.raises(InputError, match=r"^models\.one\.source: Marian .bin has no languages to"):
+        run_layout(finished(config, {"folder": "marian"} | there))
+
+
+def test_licences_that_forbid_commerce_are_told_before_a_run(config, tmp_path):
+    folder = str(write_nllb(tmp_path / "nllb", ["ab"]))
+    for licence in ("CC-BY-NC-4.0", "cc-by-nc-sa-3.0", "CC BY-NC 4.0", "for non-commercial use"):
+        assert list(notes(finished(config, PACKAGE | {"licence": licence}))) == [
+            f"models.one: its licence ({licence}) forbids commercial use, which may bind what the "
+            "model writes as well"
+        ]
+    for licence in ("CC-BY-4.0", "MIT", "cc0-1.0", "Apache-2.0; ncsa", "for commercial use"):
+        assert not list(notes(finished(config, PACKAGE | {"licence": licence})))
+    beside = finished(config, {"folder": folder, "source": "ces", "target": "eng"})
+    (note,) = list(notes(beside))
+    assert "models.one: its licence (cc-by-nc-4.0) forbids" in note
+    assert note in run_layout(beside).notes()
+    assert not list(notes(finished(config, {"folder": folder, "licence": "MIT"})))
+    assert not list(notes(finished(config, {"folder": str(tmp_path / "gone")})))
+    unused = finished(config, PACKAGE)
+    unused["models"]["unused"] = PACKAGE | {"licence": "CC-BY-NC-4.0"}
+    assert not list(notes(unused))
+
+
 def test_downloads_count_by_their_hashes_and_not_by_their_address(config):
     moved = {"url": [url.replace("a.org", "b.org") for url in URL["url"]]}
     assert key(finished(config, URL | HASHES)) == key(finished(config, moved | HASHES))
@@ -222,6 +254,9 @@ def test_a_sockeye_folder_needs_its_text_models_and_others_must_not_have_them(co
         run_layout(finished(config, {"folder": "sockeye"}))
     layout = run_layout(finished(config, {"folder": "sockeye"} | texts))
     assert {"s", "r", "sockeye/params.best"} <= layout.declaration("train").inputs("forward").keys()
+    block = {key: value for key, value in texts.items() if key != "trained_on"}
+    with pytest.raises(InputError, match=r"models\.one: Marian .bin needs trained_on, such as"):
+        run_layout(finished(config, {"folder": "marian"} | block, test=None, dev="testbed_dev"))
     with pytest.raises(InputError, match=r"brings its own text models; take source_model and"):
         run_layout(finished(config, {"folder": "marian"} | texts))
 
@@ -271,6 +306,12 @@ def test_a_sockeye_folder_as_of_old_counts_as_trained_here(config, tmp_path):
         ({"hub": "opus"}, "models.one.hub: 'opus' does not match"),
         ({"hub": "a/b", "revision": "main"}, "models.one.revision: 'main' does not match"),
         (PACKAGE | {"tag": "por"}, "models.one.tag: 'por' does not match"),
+        (PACKAGE | {"source": "por_Latn"}, "'source' needs key 'target', which is missing"),
+        (PACKAGE | {"source": "", "target": "en"}, "models.one.source: '' does not match"),
+        (
+            PACKAGE | {"source": "pt", "target": "en", "tag": ">>por<<"},
+            "a model has a tag, or source and target, never both; take one out",
+        ),
         (PACKAGE | {"trained_on": "all"}, "models.one.trained_on"),
     ],
 )

@@ -9,10 +9,14 @@ import pytest
 from tests.golden.inputs import arguments, pairs, write_table
 from tests.golden.models import fixed_model
 from tests.packages import STUDENTS, require_packages
+from tests.unit.nmt.ctranslate2_files import write as write_ctranslate2
+from tests.unit.nmt.marian_files import spm_model
+from tests.unit.nmt.nllb_files import write_nllb
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, sha256, verify
 from workflow_scripts.core.files.model_folder import model_files
 from workflow_scripts.core.files.rows import PairRow
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.stages.train import direction, take_over
 from workflow_scripts.stages.train.direction import Languages
 
@@ -142,6 +146,70 @@ def test_a_sockeye_model_without_text_models_is_refused(bitext, sockeye, tmp_pat
         run(bitext, tmp_path / "published", {"folder": sockeye["folder"]})
 
 
+# --- models with several languages ----------------------------------------------------------
+
+LETTERS = [row[side] for row in pairs("train", 60) for side in CODES]
+THERE = {"source": "ces_Latn", "target": "eng"}
+BACK = {"source": "eng", "target": "ces_Latn"}
+
+
+@pytest.fixture(scope="module")
+def nllb(tmp_path_factory):
+    return {"folder": str(write_nllb(tmp_path_factory.mktemp("nllb") / "model", LETTERS))}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("role", "chosen"), [("forward", THERE), ("backward", BACK)])
+def test_one_folder_is_there_and_back(bitext, nllb, tmp_path, role, chosen):
+    output = tmp_path / "published"
+    metrics = run(bitext, output, nllb | chosen, role=role, direction=role)
+    assert json.loads((output / "paraloom.json").read_text("utf-8")) == chosen
+    assert metrics["declared"] == chosen | {"licence": "cc-by-nc-4.0"}
+    assert metrics["kind"] == "Hugging Face M2M100, BART, PEGASUS"
+    assert metrics["bleu"]["sentences"] == 5
+    tokenizer = Path(nllb["folder"], "tokenizer.json").read_bytes()
+    assert all((output / f"{side}.model").read_bytes() == tokenizer for side in CODES)
+    model = load_model(output, "cpu")
+    named = list(model.target_vocab)
+    assert named[model.network.marks.first] == ("ces_Latn" if role == "forward" else "eng_Latn")
+    assert not (Path(nllb["folder"]) / "paraloom.json").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        (THERE | {"source": "cez_Latn"}, r"source is 'cez_Latn', which.*of its 3 are ces_Latn, "),
+        ({}, "has several languages .*In a run the keys source.*; train.models.forward names"),
+        (BACK, "translates eng-ces_Latn, but this role needs cs-en; exchange the models of"),
+        (THERE | {"source": "por"}, "translates por-eng, but this role needs cs-en; take another"),
+    ],
+)
+def test_languages_that_the_role_or_the_model_does_not_have(
+    bitext, nllb, tmp_path, chosen, message
+):
+    with pytest.raises(InputError, match=f"^the model of forward: .*{message}"):
+        run(bitext, tmp_path / "published", nllb | chosen, test=None)
+
+
+@pytest.mark.slow
+def test_an_argos_package_becomes_one_flat_folder(bitext, tmp_path):
+    write_ctranslate2(tmp_path / "own" / "model")
+    pieces = spm_model([f"▁{number + 2}" for number in range(2, 20)])
+    (tmp_path / "own" / "sentencepiece.model").write_bytes(pieces)
+    (tmp_path / "own" / "metadata.json").write_text('{"from_code": "cs", "to_code": "en"}')
+    output = tmp_path / "published"
+    metrics = run(bitext, output, {"folder": str(tmp_path / "own")}, test=None)
+    assert metrics["declared"] == {"source": "cs", "target": "en", "licence": None}
+    assert (output / "source.model").read_bytes() == pieces
+    files = model_files(output)
+    assert (files.kind, files.weights, files.source_spm) == (
+        "CTranslate2",
+        "model.bin",
+        "sentencepiece.model",
+    )
+
+
 # --- the direction --------------------------------------------------------------------------
 
 
@@ -149,7 +217,13 @@ RIGHT, WRONG, NEITHER = (70.0, 30.0), (30.0, 70.0), (0.1, 0.3)
 
 
 @pytest.mark.parametrize("gained", [None, RIGHT, NEITHER, (-1.0, 1.5), (3.0, 4.0)])
-@pytest.mark.parametrize("told", [("cs", "en"), (None, None), ("ces", "eng"), ("cs", None)])
+@pytest.mark.parametrize(
+    "told",
+    [
+        *[("cs", "en"), (None, None), ("ces", "eng"), ("cs", None)],
+        *[("ces_Latn", "eng_Latn"), ("__cs__", "__en__"), ("cs_CZ", "en_XX"), ("czx", "eng_Latn")],
+    ],
+)
 def test_languages_that_agree_or_can_not_be_compared_pass(told, gained):
     direction.check("x", Languages(*told), gained, Languages("cs", "en"))
 
@@ -161,6 +235,8 @@ def test_languages_that_agree_or_can_not_be_compared_pass(told, gained):
         (("en", "cs"), "translates en-cs, but this role needs cs-en; exchange the models of"),
         (("de", "en"), "translates de-en, but this role needs cs-en; take another model"),
         ((None, "de"), r"translates \?-de, but"),
+        (("deu_Latn", "eng_Latn"), "translates deu_Latn-eng_Latn, but this role needs cs-en; take"),
+        (("eng_Latn", "ces_Latn"), "needs cs-en; exchange the models of"),
     ],
 )
 def test_other_languages_are_refused(told, gained, message):
@@ -170,6 +246,8 @@ def test_other_languages_are_refused(told, gained, message):
 
 def test_a_measurement_decides_on_notes_in_another_order_but_not_on_other_languages():
     direction.check("x", Languages("en", "cs"), RIGHT, Languages("cs", "en"))
+    with pytest.raises(InputError, match="exchange the models"):
+        direction.check("x", Languages("en", "cs"), RIGHT, Languages("cs", "en"), chosen=True)
     with pytest.raises(InputError, match="take another model"):
         direction.check("x", Languages("de", "en"), RIGHT, Languages("cs", "en"))
 

@@ -110,6 +110,11 @@ class Finished(NamedTuple):
     folder: Path
     texts: dict[Side, Path]
 
+    def size(self) -> int:
+        """Return the bytes that a run keeps: of its files, and of a text model for each side."""
+        files = [*self.folder.iterdir(), *self.texts.values()]
+        return sum(file.stat().st_size for file in files)
+
 
 def finished_models(layout: Layout, folder: Path) -> dict[str, Finished]:
     """Bring the finished models that are here below `folder`, and return them by their roles.
@@ -131,8 +136,8 @@ def finished_models(layout: Layout, folder: Path) -> dict[str, Finished]:
             if isinstance(error, FileNotFoundError):
                 reason = f"{error.filename} is not here yet; the run fetches it"
             print(
-                f"{role}: {reason}. It counts as a base Transformer; a smaller model, such as a "
-                "student, takes a fraction of its hours.",
+                f"{role}: {reason}. It counts as a base Transformer; a student takes a fraction of "
+                "its hours and bytes, NLLB a multiple.",
                 file=sys.stderr,
             )
         else:
@@ -228,7 +233,7 @@ def calibrate(layout: Layout, device: "torch.device") -> Speeds:
                     device,
                     compute,
                     budget,
-                )
+                )._replace(stored=own[role].size())
             elif keys[role] not in distinct:
                 distinct[keys[role]] = networks.measure(shape, device, compute, budget)
     say("how long jobs take to start")

@@ -57,7 +57,7 @@ class Speed(NamedTuple):
 
     `update_word`: per target word of a training update; `sampled`, `searched`: per token of a
     hypothesis by sampling and by beam search; `scored`: per target token of a pair; `parameters`:
-    their number.
+    their number; `stored`: bytes of the files of a finished model, 0 where they are not known.
     """
 
     update_word: float
@@ -65,6 +65,7 @@ class Speed(NamedTuple):
     searched: float
     scored: float
     parameters: int
+    stored: int = 0
 
 
 def clock(device: torch.device) -> float:

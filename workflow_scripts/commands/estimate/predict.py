@@ -64,7 +64,7 @@ _TEST_BEAM = 5
 _FORWARD_SHARE = 1 / 3
 # Bytes of a parameter: weights in fp32, kept in the model folder and beside its work.
 _KEPT_BYTES = 8
-# And of a finished model: weights in fp32; in int8 it is a quarter.
+# And of a finished model whose files are not here: weights in fp32; in int8 it is a quarter.
 _FINISHED_BYTES = 4
 # Files of a unit besides its records and their data: its manifest, with log and benchmark.
 _MANIFEST_FILES = 3
@@ -220,13 +220,14 @@ class Predictor:
     def _of_train(self, role: str) -> tuple[float, float, float]:
         train, speed = self._config["train"], self._speeds.networks[main_role(role)]
         block = filled(selection.role_model(self._config, role), "model")
+        kept = speed.stored or _FINISHED_BYTES * speed.parameters
         if role not in selection.roles(self._config):  # taken over, and not measured
-            return 0.0, 0.0, _FINISHED_BYTES * speed.parameters
+            return 0.0, 0.0, kept
         forward = role.removeprefix("filter_") == "forward"
         target = self._pieces["reference" if forward else "source"]
         test = self._lines.get(train["test"], 0) * _TEST_BEAM * target * speed.searched
         if finished(block):
-            return 0.0, test, _FINISHED_BYTES * speed.parameters
+            return 0.0, test, kept
         size = _KEPT_BYTES * speed.parameters
         updates = block["max_updates"]
         words = updates * block["batch_words"] * block["update_interval"]

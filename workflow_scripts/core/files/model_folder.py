@@ -27,6 +27,9 @@ SETTINGS = "paraloom.json"
 SOCKEYE_FILES = ("config", "params.best", "vocab.src.0.json", "vocab.trg.0.json")
 _SOCKEYE_MORE = ("version", "args.yaml")
 _HF_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+# Large ones come in parts, with an index of which tensor is in which part.
+_HF_INDEX = {name: f"{name}.index.json" for name in _HF_WEIGHTS}
+_HF_PART = re.compile(r"(pytorch_)?model-\d{5}-of-\d{5}\.(safetensors|bin)")
 _HF_FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
 _HF_MORE = ("target_vocab.json", "tokenizer_config.json", "generation_config.json")
 _CT2_WEIGHTS = "model.bin"
@@ -56,12 +59,12 @@ _LAYOUTS = (
 class ModelFiles:
     """The files of a model, by their names in its folder.
 
-    `kind`: one of the kinds above; `weights`; `source_spm` and `target_spm`: the SentencePiece
-    models of the model's own source and target, which may be one file, or None (Sockeye, and
-    CTranslate2 where none stands beside it), or another tokenizer in their place;
-    `vocabularies`: maps from piece to id of source and target, if the kind has them; `shortlist`:
-    None without one; `configs`: what else the model needs; `about`: what tells its languages and
-    its licence, which is no part of it.
+    `kind`: one of the kinds above; `weights`, or the index of the files of `parts`, which has them
+    then; `source_spm` and `target_spm`: the SentencePiece models of the model's own source and
+    target, which may be one file, or None (Sockeye, and CTranslate2 where none stands beside it),
+    or another tokenizer in their place; `vocabularies`: maps from piece to id of source and target,
+    if the kind has them; `shortlist`: None without one; `configs`: what else the model needs;
+    `about`: what tells its languages and its licence, which is no part of it.
     """
 
     kind: str
@@ -72,13 +75,19 @@ class ModelFiles:
     shortlist: str | None
     configs: tuple[str, ...]
     about: tuple[str, ...]
+    parts: tuple[str, ...] = ()
+
+    @property
+    def many_languages(self) -> bool:
+        """Whether a model of this kind may have codes of languages for its two sides."""
+        return self.kind in (HUGGING_FACE_MORE, CTRANSLATE2)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all files of the model, each once, sorted."""
         text = (self.source_spm, self.target_spm, self.shortlist)
-        names = {self.weights, *self.vocabularies, *self.configs, *(name for name in text if name)}
-        return tuple(sorted(names))
+        names = {self.weights, *self.parts, *self.vocabularies, *self.configs}
+        return tuple(sorted(names | {name for name in text if name}))
 
 
 def model_files(folder: Path) -> ModelFiles:
@@ -122,7 +131,7 @@ def sorted_out(names: Iterable[str], folder: str) -> ModelFiles:
         for kind, weights in (
             (SOCKEYE, sorted(files & set(SOCKEYE_FILES))),
             (CTRANSLATE2, sorted(of_ctranslate2)),
-            (HUGGING_FACE, sorted((files - of_ctranslate2) & {"config.json", *_HF_WEIGHTS})),
+            (HUGGING_FACE, sorted(filter(_is_hugging_face, files - of_ctranslate2))),
             (MARIAN_BINARY, sorted(filter(_is_marian_binary, files - of_ctranslate2))),
             (MARIAN_NPZ, sorted(filter(_is_marian_npz, files))),
         )
@@ -167,37 +176,33 @@ def _hugging_face(files: set[str], folder: str) -> ModelFiles:
     if kind == HUGGING_FACE:
         other = f"; {HUGGING_FACE_MORE} has {' or '.join(_HF_TEXT)}"
         _require(kind, _HF_FILES, files, folder, other)
-    weights = _present(_HF_WEIGHTS, files)
-    if not weights:
-        raise InputError(
-            f"{folder} is no {kind} folder: {' or '.join(_HF_WEIGHTS)} missing (weights of other "
-            "frameworks and weights in several parts can't be read; write them whole with "
-            'AutoModelForSeq2SeqLM.from_pretrained(…).save_pretrained(…, max_shard_size="99GB"))'
-        )
+    weights, parts = _hugging_face_weights(kind, files, folder)
     if kind == HUGGING_FACE_MORE:
         _require(kind, (config,), files, folder)
         tokenizer = _tokenizer(kind, files, folder)
         assert tokenizer is not None
         return ModelFiles(
             kind,
-            weights[0],
+            weights,
             tokenizer,
             tokenizer,
             _present((vocabulary,), files),
             None,
             (config, *_present((*_HF_TOKENS, SETTINGS), files - {tokenizer})),
             _present(_ABOUT, files),
+            parts,
         )
     others = tuple(name for name in _HF_MORE if name in files and name != "target_vocab.json")
     return ModelFiles(
         HUGGING_FACE,
-        weights[0],
+        weights,
         source,
         target,
         (vocabulary, *_present(("target_vocab.json",), files)),
         None,
         (config, *others, *_present((SETTINGS,), files)),
         _present(_ABOUT, files),
+        parts,
     )
 
 
@@ -208,6 +213,32 @@ def _tokenizer(kind: str, files: set[str], folder: str) -> str | None:
         return name
     _require(kind, ("vocab.json",), files, folder)
     return "vocab.json"
+
+
+def _hugging_face_weights(kind: str, files: set[str], folder: str) -> tuple[str, tuple[str, ...]]:
+    """Return the file of the weights, or the index of weights in parts, and the parts."""
+    if whole := _present(_HF_WEIGHTS, files):
+        return whole[0], ()
+    for weights, index in _HF_INDEX.items():
+        stem, suffix = weights.split(".")
+        pattern = re.compile(rf"{stem}-\d{{5}}-of-\d{{5}}\.{suffix}")
+        parts = sorted(filter(pattern.fullmatch, files))
+        if parts or index in files:
+            of = parts[-1].rpartition("-of-")[2] if parts else f"N.{suffix}"
+            count = int(of[:5]) if parts else 1
+            names = tuple(f"{stem}-{number:05}-of-{of}" for number in range(1, count + 1))
+            _require(kind, (index, *names), files, folder, "; the weights need all their parts")
+            return index, names
+    raise InputError(
+        f"{folder} is no {kind} folder: {' or '.join(_HF_WEIGHTS)} missing (weights of other "
+        "frameworks can't be read, nor an adapter without its model; write the whole with "
+        "AutoModelForSeq2SeqLM.from_pretrained(…).save_pretrained(…))"
+    )
+
+
+def _is_hugging_face(name: str) -> bool:
+    known = ("config.json", *_HF_WEIGHTS, *_HF_INDEX.values())
+    return name in known or _HF_PART.fullmatch(name) is not None
 
 
 def _is_ctranslate2(files: set[str]) -> set[str]:
@@ -324,7 +355,9 @@ def _by_direction(weights: str, names: list[str]) -> tuple[str, str] | None:
 
 
 def _is_marian_binary(name: str) -> bool:
-    others = name.startswith("qualityModel") or name in _HF_WEIGHTS or name == "training_args.bin"
+    others = (
+        name.startswith("qualityModel") or _is_hugging_face(name) or name == "training_args.bin"
+    )
     return name.endswith(".bin") and not others and not _is_shortlist(name)
 
 

@@ -304,9 +304,13 @@ def _check(path: Path, parts: dict[str, Any]) -> bool:
     Raises:
         InputError: its pieces do not tell where blanks stand, or its kind is another.
     """
-    kind = parts["model"]["type"]
+    kind, vocabulary = parts["model"]["type"], parts["model"].get("vocab")
     if kind not in ("BPE", "Unigram"):
         raise InputError(f"{path}: model.type is {kind!r}; supported are BPE and Unigram")
+    if isinstance(vocabulary, list):
+        pieces = [piece for piece, *_ in vocabulary]
+        if len({*pieces}) < len(pieces):
+            raise InputError(f"{path}: model.vocab has a piece twice")
     steps = list(_steps(parts.get("decoder")))
     if any(step.get("type") == "ByteLevel" for step in steps):
         return True

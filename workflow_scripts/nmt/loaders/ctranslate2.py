@@ -76,6 +76,7 @@ _DEFAULTS = {
     "add_source_eos": False,
     "layer_norm_epsilon": None,
 }
+_OPTIONAL = ("bos_token", "decoder_start_token", "layer_norm_epsilon")
 
 
 def load(folder: Path, files: ModelFiles) -> Loaded:
@@ -245,7 +246,7 @@ def _config(folder: Path, files: ModelFiles, content: Content) -> dict[str, Any]
     config = _DEFAULTS | config
     for key, default in _DEFAULTS.items():
         types = (int, float) if default is None else (type(default),)
-        optional = config[key] is None and key in ("layer_norm_epsilon", "decoder_start_token")
+        optional = config[key] is None and key in _OPTIONAL
         if not optional and type(config[key]) not in types:
             wanted = "a number" if default is None else f"a value such as {default!r}"
             raise InputError(f"{path}: {key} is {config[key]!r}, it must be {wanted}")

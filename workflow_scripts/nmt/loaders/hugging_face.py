@@ -7,7 +7,6 @@ differ in is in `hugging_face_config`.
 from pathlib import Path
 from typing import Any
 
-import safetensors
 import safetensors.torch
 import torch
 from torch import Tensor
@@ -17,6 +16,7 @@ from workflow_scripts.core.files.model_folder import HUGGING_FACE, ModelFiles
 from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm
 from workflow_scripts.nmt.linear import Linear
+from workflow_scripts.nmt.loaders.checkpoints import read_tensors
 from workflow_scripts.nmt.loaders.description import Loaded, Opened, Raw, Summary
 from workflow_scripts.nmt.loaders.hugging_face_config import (
     ACTIVATIONS,
@@ -27,7 +27,7 @@ from workflow_scripts.nmt.loaders.hugging_face_config import (
     tell_what_is_not_followed,
 )
 from workflow_scripts.nmt.loaders.hugging_face_pieces import Orders, read_orders
-from workflow_scripts.nmt.loaders.parameters import Parameters, read_checkpoint
+from workflow_scripts.nmt.loaders.parameters import Parameters
 from workflow_scripts.nmt.network import (
     DecoderLayer,
     Embedding,
@@ -89,9 +89,7 @@ def opened(folder: Path, files: ModelFiles) -> Opened:
 
 def stored(folder: Path, files: ModelFiles) -> dict[str, Tensor]:
     """Return the tensors of the file by their names there; tied ones may share their memory."""
-    weights = folder / files.weights
-    read = _read_safetensors if weights.suffix == ".safetensors" else read_checkpoint
-    return read(weights)
+    return read_tensors(folder / files.weights, files.parts)
 
 
 def saved(folder: Path, files: ModelFiles, tensors: dict[str, Tensor]) -> tuple[str, bytes]:
@@ -131,13 +129,6 @@ def summary(folder: Path, files: ModelFiles) -> Summary:
         size=config["d_model"],
         vocabulary=(config["vocab_size"], config["decoder_vocab_size"]),
     )
-
-
-def _read_safetensors(path: Path) -> dict[str, Tensor]:
-    try:
-        return safetensors.torch.load_file(path)
-    except (OSError, safetensors.SafetensorError, ValueError) as error:
-        raise InputError(f"{path}: cannot read the parameters: {error}") from error
 
 
 def _tidied(path: Path, tensors: dict[str, Tensor], config: dict[str, Any]) -> dict[str, Tensor]:

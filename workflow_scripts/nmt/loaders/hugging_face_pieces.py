@@ -31,6 +31,16 @@ _OTHER = "it belongs to another model"
 _TOKENIZER = "tokenizer_config.json"
 # How many tokens PEGASUS has before SentencePiece's from the third on.
 _OFFSET = 103
+# Languages by the tokenizer's `language_codes`, in the order of their ids.
+_LANGUAGES = {
+    "m2m100": """
+        af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl
+        gu ha he hi hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml
+        mn mr ms my ne nl no ns oc or pa pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th
+        tl tn tr uk ur uz vi wo xh yi yo zh zu
+    """,
+    "wmt21": "en ha is ja cs ru zh de",
+}
 _NO_TEXT = (*SYMBOLS, "<mask>")
 
 
@@ -44,11 +54,15 @@ class Order:
 
 @dataclass(frozen=True)
 class Orders:
-    """The pieces of both sides, and the marks of their sentences."""
+    """The pieces of both sides, and the marks of their sentences.
+
+    `languages`: the codes of source and target, if the model has codes for both.
+    """
 
     source: Order
     target: Order
     marks: Marks
+    languages: tuple[str, str] | None = None
 
 
 def read_orders(folder: Path, files: ModelFiles, config: dict[str, Any]) -> Orders:
@@ -88,7 +102,8 @@ def read_orders(folder: Path, files: ModelFiles, config: dict[str, Any]) -> Orde
     source, target = read_languages(folder, files, sorted(codes))
     order = _order(path, names, without_text | set(codes.values()), config, codes[target])
     code = BOS if source == target else order.vocabulary.ids([source])[0]
-    return Orders(order, order, _marks(folder, files, config, code, codes))
+    marks = _marks(folder, files, config, code, codes)
+    return Orders(order, order, marks, (source, target))
 
 
 def _marks(
@@ -196,9 +211,10 @@ def _added(folder: Path, files: ModelFiles, ids: dict[str, int]) -> dict[str, in
         }
         added |= read_if_there(folder, files, "added_tokens.json")
         key = "additional_special_tokens"
+        codes = _LANGUAGES.get(str(settings.get("language_codes")), "").split()
         listed = [
             name if isinstance(name, str) else name["content"]
-            for name in settings.get(key) or symbols.get(key) or []
+            for name in settings.get(key) or symbols.get(key) or [f"__{code}__" for code in codes]
         ]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: its special tokens can't be read: {error!r}") from error

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
@@ -41,21 +40,3 @@ class Parameters:
         if self._tensors:
             names = ", ".join(sorted(self._tensors)[:5])
             raise InputError(f"{self._path}: parameters that are not supported: {names}")
-
-
-def read_checkpoint(path: Path) -> dict[str, Tensor]:
-    """Return the tensors of a file that torch has written; nothing else can be in it.
-
-    Raises:
-        InputError: it is missing or can't be read as such a file.
-    """
-    try:
-        tensors = torch.load(path, map_location="cpu", weights_only=True)
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file; has the training finished?") from error
-    # What torch stumbles over depends on where a file is damaged.
-    except Exception as error:
-        raise InputError(f"{path}: cannot read the parameters: {error}") from error
-    if not isinstance(tensors, dict) or not all(isinstance(t, Tensor) for t in tensors.values()):
-        raise InputError(f"{path}: cannot read the parameters: it holds no table of tensors")
-    return tensors

@@ -16,8 +16,9 @@ from workflow_scripts.core.files.yaml_text import parse_yaml
 from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm
 from workflow_scripts.nmt.linear import Linear
+from workflow_scripts.nmt.loaders.checkpoints import read_checkpoint
 from workflow_scripts.nmt.loaders.description import Loaded, Opened, Raw, Summary
-from workflow_scripts.nmt.loaders.parameters import Parameters, read_checkpoint
+from workflow_scripts.nmt.loaders.parameters import Parameters
 from workflow_scripts.nmt.network import (
     DecoderLayer,
     Embedding,

@@ -9,6 +9,8 @@ from typing import Any
 SOURCES = ("folder", "url", "hub", "package")
 # The SentencePiece models that belong to a Sockeye 3 folder.
 TEXT_MODELS = ("source_model", "reference_model")
+# What is chosen of a model with several languages; a file in its folder has the same keys.
+CHOSEN = ("tag", "source", "target")
 # What `trained_on` says of a model of which it is not known.
 UNKNOWN = "unknown"
 
@@ -16,6 +18,11 @@ UNKNOWN = "unknown"
 def finished(block: dict[str, Any]) -> bool:
     """Tell whether a block is a finished model, which is not trained."""
     return any(key in block for key in SOURCES)
+
+
+def chosen(block: dict[str, Any]) -> dict[str, str]:
+    """Return what a block chooses of a model with several languages."""
+    return {key: block[key] for key in CHOSEN if key in block}
 
 
 def as_trained_here(block: dict[str, Any]) -> bool:

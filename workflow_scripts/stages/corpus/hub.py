@@ -29,6 +29,10 @@ _ADVICE = (
     "Look at the names, at the network and at HF_ENDPOINT; or download the files yourself and name "
     "their folder as `folder` (docs/train.md)"
 )
+_GATED = (
+    "Its publisher gives it only to those who accept its terms: do so on its page, make a token "
+    "there and set HF_TOKEN to it"
+)
 
 
 def folder_name(repository: str) -> str:
@@ -52,6 +56,8 @@ def _explained(what: str) -> Iterator[None]:
     """Turn what the hub's library raises into an error that the user can mend."""
     try:
         yield
+    except errors.GatedRepoError as error:
+        raise InputError(f"{what}: {str(error).splitlines()[0]}. {_GATED}") from error
     except (errors.HfHubHTTPError, errors.HFValidationError, httpx.HTTPError, OSError) as error:
         reason = str(error).strip().splitlines() or [type(error).__name__]
         raise InputError(f"{what}: {reason[0]}. {_ADVICE}") from error

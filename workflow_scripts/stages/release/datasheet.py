@@ -11,6 +11,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.files.manifest import write_record
+from workflow_scripts.core.files.model_notes import forbids_commerce
 from workflow_scripts.core.files.yaml_text import yaml_of
 from workflow_scripts.core.report.finished_run import finished_run
 from workflow_scripts.core.report.rendering import environment
@@ -86,6 +87,11 @@ def datasheet(
     """
     configuration = yaml_of(config["configuration"], _WIDTH) if "configuration" in config else ""
     everything = measures["groups"]["all"]
+    declared = {model["role"]: model.get("declared", {}).get("licence") for model in models}
+    licences = {
+        model["role"]: model["licence"] or declared.get(model["role"])
+        for model in config.get("models", ())
+    }
     return (
         environment(TEMPLATES)
         .get_template("datasheet.md.j2")
@@ -103,6 +109,8 @@ def datasheet(
             groups=shown_groups(measures["groups"]),
             paraphrases=paraphrase_count(everything),
             models=models,
+            licences=licences,
+            restricted=[role for role, licence in licences.items() if forbids_commerce(licence)],
             doubts=doubts,
             advice=ADVICE,
             made=made_by,

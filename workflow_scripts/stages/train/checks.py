@@ -4,7 +4,12 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 """
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.model_folder import model_files
+from workflow_scripts.core.files.model_notes import forbids_commerce, read_notes
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.model_blocks import UNKNOWN
 from workflow_scripts.plan.config import Config, unknown_names
@@ -28,6 +33,28 @@ def problems(config: Config) -> Iterator[str]:
         return
     yield from _hub_problems(config)
     yield from _corpus_problems(config)
+
+
+def notes(config: Config) -> Iterator[str]:
+    """Yield the finished models of the run whose licence forbids commercial use."""
+    for name, block in selection.used(config)["models"].items():
+        licence = block.get("licence") or _licence_beside(block)
+        if forbids_commerce(licence):
+            yield (
+                f"models.{name}: its licence ({licence}) forbids commercial use, which may bind "
+                "what the model writes as well"
+            )
+
+
+def _licence_beside(block: dict[str, Any]) -> str | None:
+    """Return what a folder of the user's says of its model's licence; None if nothing."""
+    if "folder" not in block:
+        return None
+    folder = Path(block["folder"])
+    try:
+        return read_notes(folder, model_files(folder)).licence
+    except InputError:  # the job tells it
+        return None
 
 
 def _hub_problems(config: Config) -> Iterator[str]:

@@ -7,11 +7,13 @@ way round gains little by them.
 """
 
 import math
+import re
 from typing import NamedTuple
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.scoring import Pair, score
+from workflow_scripts.plan.catalogues.rewriters import short
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 # The most pairs that are measured.
@@ -32,17 +34,22 @@ class Languages(NamedTuple):
 
 
 def check(
-    name: str, declared: Languages, gained: tuple[float, float] | None, wanted: Languages
+    name: str,
+    declared: Languages,
+    gained: tuple[float, float] | None,
+    wanted: Languages,
+    chosen: bool = False,
 ) -> None:
     """Refuse a model of other languages than those of its role, or of the other direction.
 
     Args:
         name: what messages call the model.
-        declared: the languages, as its files tell them. Codes of different kinds (pt, por) are not
-            compared.
+        declared: the languages, as its files tell them, also with a script or a country (por_Latn,
+            pt_XX). Codes of two and of three letters are compared where both are known.
         gained: see `gains`. Notes may name a model's languages in any order, so where they say that
             it is exchanged, the measurement decides.
         wanted: the languages of the role.
+        chosen: whether a user chose the declared languages, so that their order is certain.
 
     Raises:
         InputError: it is of others, or exchanged.
@@ -55,17 +62,23 @@ def check(
             f"source is worth {as_is:.1f} nats to it, and {exchanged:.1f} with the sides of the "
             "pairs exchanged; exchange the models of forward and backward, or take another model"
         )
-    pairs = [(code, other) for code, other in zip(declared, wanted, strict=True) if code and other]
+    told, needed = (tuple(map(_language, languages)) for languages in (declared, wanted))
+    pairs = [(code, other) for code, other in zip(told, needed, strict=True) if code and other]
     if all(len(code) != len(other) or code == other for code, other in pairs):
         return
-    is_exchanged = declared == wanted[::-1]
-    if is_exchanged and _much_more(as_is, exchanged):
+    is_exchanged = told == needed[::-1]
+    if is_exchanged and not chosen and _much_more(as_is, exchanged):
         return
     raise InputError(
         f"{name}: its files say that it translates {'-'.join(code or '?' for code in declared)}, "
         f"but this role needs {role}; "
         + ("exchange the models of forward and backward" if is_exchanged else "take another model")
     )
+
+
+def _language(code: str | None) -> str | None:
+    """Return a code without what stands around the language (__pt__, pt_XX, por_Latn)."""
+    return code and short(re.split("[_-]", code.strip("_"))[0].lower())
 
 
 def _much_more(one: float, other: float) -> bool:

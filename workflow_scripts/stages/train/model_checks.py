@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from workflow_scripts.core.files.paths import file_name
-from workflow_scripts.plan.catalogues.model_blocks import SOURCES, TEXT_MODELS
+from workflow_scripts.plan.catalogues.model_blocks import CHOSEN, SOURCES, TEXT_MODELS
 from workflow_scripts.plan.schema import definition
 
 # The keys of each kind of finished model, besides those that all of them may have.
@@ -21,7 +21,7 @@ _OF_SOURCE = {
     "hub": ("hub", "revision", "sha256", "path"),
     "package": ("package", "version", "sha256", "path"),
 }
-_OF_ALL = ("tag", "shortlist", "trained_on", "licence")
+_OF_ALL = (*CHOSEN, "shortlist", "trained_on", "licence")
 _SHAPE_KEYS = tuple(definition("model")["else"]["required"])
 _KEYS = definition("model")["properties"]
 _FINISHED_KEYS = {*_OF_ALL, *(key for keys in _OF_SOURCE.values() for key in keys)}
@@ -70,6 +70,8 @@ def _finished_problems(block: dict[str, Any]) -> Iterator[str]:
     ):
         (other,) = set(TEXT_MODELS) - set(text_models)
         yield f"key '{other}' is missing, which {text_models[0]} needs"
+    if "tag" in block and "source" in block:
+        yield "a model has a tag, or source and target, never both; take one out"
     if source == "package":
         for key in ("version", "path"):
             if key not in block:

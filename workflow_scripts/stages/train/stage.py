@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.model_folder import SOCKEYE_FILES, model_files
+from workflow_scripts.core.files.model_folder import SOCKEYE, SOCKEYE_FILES, model_files
 from workflow_scripts.core.files.paths import Located
 from workflow_scripts.plan import selection
-from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS, finished
+from workflow_scripts.plan.catalogues.model_blocks import CHOSEN, TEXT_MODELS, finished
 from workflow_scripts.plan.catalogues.rewriters import rewriter_models
 from workflow_scripts.plan.catalogues.written_sources import (
     WRITER_ROLES,
@@ -21,7 +21,7 @@ from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.corpus.stage import Download, block_downloads, not_pinned
-from workflow_scripts.stages.train.checks import problems
+from workflow_scripts.stages.train.checks import notes, problems
 
 _PAGE = "docs/train.md"
 _ENVS = Path(__file__).resolve().parents[3] / "envs"
@@ -42,6 +42,7 @@ class Train(Stage):
     released = True
     wildcard = "role"
     problems = staticmethod(problems)
+    notes = staticmethod(notes)
 
     def instances(self) -> list[str | None]:
         return [*self._roles()]
@@ -139,7 +140,7 @@ class Train(Stage):
         if "folder" in model:
             hashes = self.inputs(instance)
             by_name = {file: hashes[path] for file, path in self._own_files(instance).items()}
-            more = {key: model[key] for key in ("tag", "shortlist") if key in model}
+            more = {key: model[key] for key in (*CHOSEN, "shortlist") if key in model}
             settings["model"] = {**by_name, **more}
         elif "files" in model:
             files = [
@@ -168,17 +169,24 @@ class Train(Stage):
             return {}
         text_models = {key: model[key] for key in TEXT_MODELS if key in model}
         names: tuple[str, ...] = (*SOCKEYE_FILES, "version")
+        where = f"models.{selection.role_model_name(self.config, role)}"
+        try:
+            files = model_files(Path(model["folder"]))
+        except InputError as error:
+            raise InputError(f"{where}.folder: {error}") from error
         if selection.taken_over(self.config, role):
-            where = f"models.{selection.role_model_name(self.config, role)}"
-            try:
-                files = model_files(Path(model["folder"]))
-            except InputError as error:
-                raise InputError(f"{where}.folder: {error}") from error
+            if "source" in model and not files.many_languages:
+                raise InputError(
+                    f"{where}.source: {files.kind} has no languages to choose; take source and "
+                    "target out"
+                )
             if files.source_spm and text_models:
                 raise InputError(f"{where}: {files.kind} brings its own text models; {_NO_TEXT}")
             if not files.source_spm and not text_models:
                 raise InputError(f"{where}: {files.kind} needs {' and '.join(TEXT_MODELS)}")
             names = files.names
+        elif files.kind != SOCKEYE:
+            raise InputError(f"{where}: {files.kind} needs trained_on, such as unknown")
         return {name: f"{model['folder']}/{name}" for name in names} | text_models
 
     def downloads(self, role: str) -> list[Download]:

@@ -23,13 +23,15 @@ from workflow_scripts.core.files.file_lock import locked
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
 from workflow_scripts.core.files.model_folder import SETTINGS, ModelFiles, model_files
+from workflow_scripts.core.files.model_notes import read_notes
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairRow, Side
 from workflow_scripts.core.progress import progress
 from workflow_scripts.core.text.subword_model import copy_model
-from workflow_scripts.nmt.inspect import read_notes
 from workflow_scripts.nmt.loaders import load_model
-from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS
+from workflow_scripts.nmt.model import Model
+from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS, chosen
+from workflow_scripts.plan.catalogues.rewriters import named_by
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.train import (
     data,
@@ -92,8 +94,8 @@ def settle(task: Task, files: ModelFiles, target: Path) -> ModelFiles:
         )
     if files.shortlist is not None and not wants_shortlist:
         (target / files.shortlist).unlink()
-    if "tag" in task.model:
-        write_json(target / SETTINGS, {"tag": task.model["tag"]})
+    if languages := chosen(task.model):
+        write_json(target / SETTINGS, languages)
     return model_files(target)
 
 
@@ -112,6 +114,24 @@ def text_models(task: Task, files: ModelFiles, target: Path) -> dict[Side, Path]
         return {"source": Path(task.model[keys[0]]), "reference": Path(task.model[keys[1]])}
     own = (target / files.source_spm, target / files.target_spm)
     return dict(zip(task.sides, own, strict=True))
+
+
+def _loaded(task: Task, path: Path) -> Model:
+    """Load the model; say which keys wrote the file that it may not like.
+
+    Raises:
+        InputError: as `load_model`.
+    """
+    try:
+        return load_model(path, task.device)
+    except InputError as error:
+        if SETTINGS not in str(error):
+            raise
+        raise InputError(
+            f"the model of {task.role}: {str(error).replace(f'{path}/', '')}. In a run the keys "
+            f"source and target (or tag) of its entry in `models` become {SETTINGS}; "
+            f"{named_by(task.role)} names the entry"
+        ) from error
 
 
 def measured_pairs(task: Task) -> tuple[list[TextPair], list[TextPair]]:
@@ -146,7 +166,7 @@ def measure(
     """
     name = f"the model of {task.role}"
     notes = read_notes(path, files)
-    model = load_model(path, task.device)
+    model = _loaded(task, path)
     source, target = (segmenters[side] for side in task.sides)
     if files.source_spm is None:
         vocabularies = (model.source_vocab, model.target_vocab)
@@ -154,7 +174,9 @@ def measure(
             folder.check_pieces(side, segmenters[side], own, other)
     test, telling = measured_pairs(task)
     gains = direction.gains(model, source, target, telling)
-    direction.check(name, Languages(notes.source, notes.target), gains, task.wanted)
+    declared = Languages(notes.source, notes.target)
+    by_user = files.many_languages and SETTINGS in files.configs
+    direction.check(name, declared, gains, task.wanted, by_user)
     if gains is not None and gains[0] < _NO_SENSE:
         print(
             f"{name}: the source tells it nothing of the target ({gains[0]:.2f} nats a pair): is "
