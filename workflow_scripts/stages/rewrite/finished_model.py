@@ -14,7 +14,7 @@ from workflow_scripts.nmt.raw import coders
 from workflow_scripts.stages.train.publishing import RECORD
 
 
-def take_over(config: dict[str, Any], model: Path, output: Path) -> None:
+def make_rewriter(config: dict[str, Any], model: Path, output: Path) -> None:
     """Put a finished model into the folder of a rewriter, beside what is said of it.
 
     The files are those of `model` where the file system can give a file two names, else copies:
@@ -47,7 +47,7 @@ def _share(path: Path, name: Path) -> None:
         copy_file(path, name)
 
 
-main = command(take_over)
+main = command(make_rewriter)
 
 if __name__ == "__main__":
     run(main)
