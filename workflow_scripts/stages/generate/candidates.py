@@ -334,8 +334,7 @@ def generate_shard(
     constraints = config["constraints"]
     segmenter, source_segmenter = (Segmenter(model / f"{of}.model") for of in SIDES)
     with unchanged(inputs or {}):
-        ways = segmenter.phrase, idf, segmenter.at_start
-        make_sets = set_maker(constraints, config["seed"], *ways)
+        own_sets = set_maker(constraints, config["seed"], segmenter.phrase, idf, segmenter.at_start)
     free_sets = set_maker(None, config["seed"], segmenter.phrase, None)
     searches: dict[str | None, dict[str, Any]] = config.get("searches") or {None: config["search"]}
     constrained = (constraints or {}).get("searches", searches)
@@ -349,7 +348,7 @@ def generate_shard(
 
     def searched(name: str | None, rows: Iterable[Sourced]) -> Iterator[Found]:
         read = readings(rows, name, config["system"], side)
-        sets = make_sets if name in constrained else free_sets
+        sets = own_sets if name in constrained else free_sets
         settings = {**config, "search": searches[name]}
         return generate(read, writer, source_segmenter, segmenter, sets, settings, batch_rows)
 
