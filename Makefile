@@ -18,7 +18,6 @@ CORES ?= 2
 VENV := .venv
 STAMP := $(VENV)/.installed
 UNFINISHED := $(VENV)/.unfinished
-BENCH_STAMP := $(VENV)/.bench-installed
 BIN := $(VENV)/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-program-options-dev \
@@ -66,11 +65,6 @@ $(BIN)/paraloom: | $(STAMP)
 	printf '%s\n' '#!/bin/sh' 'exec "$$(dirname "$$(readlink -f "$$0")")/python" -P -m paraloom "$$@"' >$@
 	chmod +x $@
 
-# The systems that `make bench` compares with.
-$(BENCH_STAMP): requirements/bench.txt $(STAMP)
-	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/bench.txt
-	touch $@
-
 # A version changes where an *.in file or UPGRADE asks for it: make lock UPGRADE="-P numpy", or
 # UPGRADE=--upgrade for all. The lock holds for every system and for both Pythons, and is the same
 # whichever machine writes it: uv reads none of pip's settings.
@@ -85,8 +79,7 @@ lock: $(STAMP)
 	lock --no-deps students.in -o students.txt; \
 	lock --no-deps encoder.in -o encoder.txt; \
 	lock --override ../$(VENV)/no-torch --no-emit-package torch \
-	  base.in all.in torch-needs.in dev.in docs.in -o lock.txt; \
-	lock --override ../$(VENV)/no-torch --no-emit-package torch -c lock.txt bench.in -o bench.txt
+	  base.in all.in torch-needs.in dev.in docs.in -o lock.txt
 
 # KenLM's module and programs, for columns of a language model; all else works without them.
 $(BIN)/lmplz: envs/language_model.post-deploy.sh | $(STAMP)
@@ -203,7 +196,7 @@ format: $(STAMP)
 	$(RUN) ruff format .
 	$(RUN) snakefmt Snakefile rules
 
-bench: $(BENCH_STAMP)
+bench: setup
 	for bench in benchmarks/bench_*.py; do echo "== $$bench"; OMP_NUM_THREADS=1 PYTHONPATH=. $(BIN)/python $$bench; done
 
 clean:

@@ -1,10 +1,14 @@
-"""Peak memory of the command lines of the search core, by the number of input sentences.
+"""Peak memory of loading a large model, and of the command lines by the number of sentences.
 
-Usage: python -m benchmarks.bench_memory [--small N] [--large N]
+Usage: python -m benchmarks.bench_memory [--only loading sentences] [--small N] [--large N]
 
-Every row is a run of a command line in a process of its own, on a tiny random model (1 layer
-of 16 units), so that what could grow with the sentences would show, and the weights don't. The
-input is written to files first. A run with the larger number of sentences may need no more than
+Loading: random weights in the shape of NLLB-200-distilled-600M, in a process of its own. The most
+anonymous memory that it ever has (RssAnon in /proc) may be LOADING times the weights, else the
+program fails. Pages of the model's file are no such memory: the system may forget them.
+
+Sentences: every row is a run of a command line in a process of its own, on a tiny random model
+(1 layer of 16 units), so that what could grow with the sentences would show, and the weights don't.
+The input is written to files first. A run with the larger number of sentences may need no more than
 TOLERANCE beyond the smaller one, else the program fails.
 """
 
@@ -19,10 +23,13 @@ import time
 from pathlib import Path
 
 from tests.unit.nmt.folders import write_model
+from tests.unit.nmt.random_m2m100 import NLLB_600M, loading, write_m2m100
+from workflow_scripts.nmt.precision import PRECISIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 PIECES = 24
 TOLERANCE = 0.05
+LOADING = 1.3
 # Runs a module with the arguments that follow it; then prints its peak memory in kilobytes.
 _WRAPPER = """
 import resource, runpy, sys
@@ -69,11 +76,44 @@ def peak(arguments: list[str]) -> tuple[float, float]:
     return int(result.stderr.split()[-1]) / 1024, time.monotonic() - start
 
 
+def load_a_large_model() -> None:
+    """Print what memory it takes to load one.
+
+    Raises:
+        SystemExit: it is more than LOADING times the weights.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = write_m2m100(Path(name) / "model", **NLLB_600M)
+        weights = (folder / "model.safetensors").stat().st_size
+        print(f"weights {weights / 2**20:,.0f} MB\n{'peak MB of loading':<26}anonymous     of all")
+        found = {precision: loading(folder, precision) for precision in PRECISIONS}
+    for precision, (_, anonymous, resident) in found.items():
+        shares = (anonymous / weights, resident / weights)
+        print(f"{precision:<26}{anonymous / 2**20:>9,.0f} {resident / 2**20:>10,.0f}", end="")
+        print("  {:.2f} and {:.2f} times the weights".format(*shares))
+    if max(each.anonymous for each in found.values()) > LOADING * weights:
+        raise SystemExit(f"loading takes more than {LOADING} times the weights")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parts = ("loading", "sentences")
+    parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     parser.add_argument("--small", type=int, default=1_000)
     parser.add_argument("--large", type=int, default=100_000)
     options = parser.parse_args()
+    if "loading" in options.only:
+        load_a_large_model()
+    if "sentences" in options.only:
+        run_command_lines(options.small, options.large)
+
+
+def run_command_lines(few: int, many: int) -> None:
+    """Print the peak memory of each command line.
+
+    Raises:
+        SystemExit: it grows with the sentences.
+    """
     grown = []
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
@@ -96,10 +136,10 @@ def main() -> None:
             # fills one.
             "scoring, 64 positions": [*score, "--batch-tokens", "64"],
         }
-        print(f"{'peak MB by sentences':<26}{options.small:>10,}{options.large:>10,}   seconds")
+        print(f"{'peak MB by sentences':<26}{few:>10,}{many:>10,}   seconds")
         peaks: dict[str, list[float]] = {what: [] for what in commands}
         seconds = dict.fromkeys(commands, 0.0)
-        for count in (options.small, options.large):
+        for count in (few, many):
             write_inputs(work, count)
             for what, command in commands.items():
                 used, seconds[what] = peak(command)

@@ -1,13 +1,16 @@
-"""CTranslate2 with the weights of a Sockeye 3 model folder."""
+"""CTranslate2 with the weights of a Sockeye 3 model folder, or of M2M100 of Hugging Face."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import ctranslate2
 import numpy as np
 import torch
 from ctranslate2.specs.transformer_spec import TransformerSpec
+from transformers import M2M100ForConditionalGeneration
 
+from benchmarks.peers import ctranslate2_folders
 from benchmarks.peers.tasks import (
     OUTPUT_TOKENS,
     TOP_K,
@@ -17,6 +20,7 @@ from benchmarks.peers.tasks import (
     separated,
     sockeye_weights,
 )
+from tests.unit.nmt.random_m2m100 import names
 from workflow_scripts.nmt.blocks import NORM_EPSILON
 
 SETTINGS = {"beam_size": 1, "sampling_topk": TOP_K, "max_decoding_length": OUTPUT_TOKENS}
@@ -83,10 +87,26 @@ def convert(folder: Path, shape: Shape, target: Path) -> Path:
     return target
 
 
-class Translator:
-    """CTranslate2 on one thread, in `precision` "float32" or "int8"."""
+def convert_m2m100(folder: Path, target: Path, precision: str) -> None:
+    """Write a folder of `random_m2m100` as a CTranslate2 model, by its own converter."""
+    model = M2M100ForConditionalGeneration.from_pretrained(folder)
+    ctranslate2_folders.convert(model, names(model.config.vocab_size), target, precision)
 
-    def __init__(self, folder: Path, precision: str):
+
+class Translator:
+    """CTranslate2 on one thread, in `precision` "float32" or "int8".
+
+    `around`: tokens in front of a source and behind it; `prefix`: what every output begins with.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        precision: str,
+        around: tuple[list[str], list[str]] = ([], []),
+        prefix: Sequence[str] = (),
+    ):
+        self._around, self._prefix = around, [*prefix]
         self._translator = ctranslate2.Translator(
             str(folder), compute_type=precision, inter_threads=1, intra_threads=1
         )
@@ -102,8 +122,8 @@ class Translator:
     def sampled(self, sentence: Sentence, samples: int) -> Iterator[list[str]]:
         """Yield the pieces of the samples of every constraint set."""
         for phrases in sentence.avoid:
-            (result,) = self._translator.translate_batch(
-                [pieces(sentence.source)],
+            (result,) = self._translate(
+                [sentence],
                 num_hypotheses=samples,
                 suppress_sequences=[pieces(phrase) for phrase in phrases],
                 **SETTINGS,
@@ -116,12 +136,9 @@ class Translator:
         def run(sentences: list[Sentence]) -> int:
             tokens = 0
             for sentence in sentences:
-                (result,) = self._translator.translate_batch(
-                    [pieces(sentence.source)],
-                    num_hypotheses=samples * len(sentence.avoid),
-                    **SETTINGS,
-                )
-                tokens += sum(map(len, result.hypotheses))
+                number = samples * len(sentence.avoid)
+                (result,) = self._translate([sentence], num_hypotheses=number, **SETTINGS)
+                tokens += sum(len(each) - len(self._prefix) for each in result.hypotheses)
             return tokens
 
         return run
@@ -130,21 +147,33 @@ class Translator:
         """Translate by beam search, as many sentences at once as the rows allow."""
 
         def run(sentences: list[Sentence]) -> int:
-            results = self._translator.translate_batch(
-                [pieces(sentence.source) for sentence in sentences],
+            results = self._translate(
+                sentences,
                 beam_size=beam_size,
                 max_decoding_length=OUTPUT_TOKENS,
                 max_batch_size=rows // beam_size,
             )
-            return sum(len(result.hypotheses[0]) for result in results)
+            return sum(len(result.hypotheses[0]) - len(self._prefix) for result in results)
 
         return run
 
     def score(self, pairs: list[tuple[list[int], list[int]]], rows: int) -> list[float]:
         """Return the NLL per token of (source, target) pairs, `rows` of them at once."""
         results = self._translator.score_batch(
-            [pieces(source) for source, _ in pairs],
-            [pieces(target) for _, target in pairs],
+            [self._source(source) for source, _ in pairs],
+            [[*self._prefix, *pieces(target)] for _, target in pairs],
             max_batch_size=rows,
         )
-        return [-sum(result.log_probs) / len(result.log_probs) for result in results]
+        own = [result.log_probs[len(self._prefix) :] for result in results]
+        return [-sum(log_probs) / len(log_probs) for log_probs in own]
+
+    def _source(self, ids: list[int]) -> list[str]:
+        before, behind = self._around
+        return [*before, *pieces(ids), *behind]
+
+    def _translate(self, sentences: list[Sentence], **settings: Any) -> list[Any]:
+        return self._translator.translate_batch(
+            [self._source(sentence.source) for sentence in sentences],
+            target_prefix=[self._prefix] * len(sentences) if self._prefix else None,
+            **settings,
+        )

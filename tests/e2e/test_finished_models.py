@@ -96,6 +96,8 @@ def test_the_recipe_of_nllb_runs_with_one_folder_for_both_directions(tmp_path):
         assert f"note: models.{name}: its licence (CC-BY-NC-4.0) forbids commercial use" in told
         chosen = json.loads((pipeline.unit(f"train.{role}") / "paraloom.json").read_text("utf-8"))
         assert chosen == {"source": source, "target": target}
+    assert pipeline.manifest("generate.parabank2")["rows_in"] == 6
+    assert pipeline.manifest("select.parabank2")["rows_out"] > 0
     card = (pipeline.unit("release") / "parabank2" / "README.md").read_text(encoding="utf-8")
     assert "forbid it, which may bind this corpus as well: forward, backward." in card
     assert f"| forward | folder {folder.name} | CC-BY-NC-4.0 | not known |" in card

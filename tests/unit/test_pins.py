@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "requirements"
-LOCKED = ("pip", "lock", "sockeye", "language", "students", "encoder", "bench")
+LOCKED = ("pip", "lock", "sockeye", "language", "students", "encoder")
 # What `make lock` makes lock.txt of, besides torch-needs.in.
 INPUTS = ("base", "all", "dev", "docs")
 PINNED = re.compile(
@@ -68,17 +68,10 @@ def test_the_lock_holds_what_was_asked_for(name):
     assert asked == {package: f"=={locked.get(package)}" for package in asked}
 
 
-@pytest.mark.parametrize("name", ["pip", "sockeye", "students", "encoder", "bench"])
+@pytest.mark.parametrize("name", ["pip", "sockeye", "students", "encoder"])
 def test_the_small_locks_hold_what_was_asked_for(name):
     asked = set(map(str, requirements(f"{name}.in")))
     assert asked <= {f"{package}=={version}" for package, version in here(f"{name}.txt").items()}
-
-
-def test_what_the_benchmarks_share_with_the_lock_is_the_same():
-    locked, bench = here("lock.txt"), here("bench.txt")
-    assert {name: bench[name] for name in bench.keys() & locked} == {
-        name: locked[name] for name in bench.keys() & locked
-    }
 
 
 def test_torch_is_in_no_lock():

@@ -46,7 +46,7 @@ def with_dropout(network: Network, share: float) -> Network:
         return _Linear(layer.weight, layer.bias, share)
 
     def embedding(table: Embedding) -> Embedding:
-        return _Embedding(table.pieces, table.positions, table.scale, table.norm, share)
+        return _Embedding(**vars(table), share=share)
 
     def attention(block: PrefixBlock) -> PrefixBlock:
         if isinstance(block, SelfAttention):

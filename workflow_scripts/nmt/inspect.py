@@ -21,7 +21,7 @@ from workflow_scripts.core.cli import CommandParser, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.model_folder import model_files
 from workflow_scripts.core.files.model_notes import Notes, read_notes
-from workflow_scripts.nmt.compare import compare
+from workflow_scripts.nmt.beside_transformers import compare
 from workflow_scripts.nmt.loaders import LOADERS, load_model
 from workflow_scripts.nmt.loaders.description import Summary
 from workflow_scripts.nmt.pieces import raw_coders

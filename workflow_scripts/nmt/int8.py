@@ -21,6 +21,8 @@ LARGEST_WITHOUT_VNNI = 63
 _ZERO = 128
 # So near to a whole number, as a part of it, is what fp32 makes of one. Only 0 is near to 0.
 _WHOLE = 1e-5
+# Rows of a weight that are rounded in one go: a large one would need several times its memory.
+_ROWS = 1024
 # In place of a scale of 0, of a row of zeros.
 _TINY = 1e-30
 
@@ -61,8 +63,11 @@ class Int8Linear(Linear):
         largest = largest_weight()
         scale = _old_scale(weight, largest)
         if scale is None:
-            scale = _scale(weight, largest)
-        numbers = (weight / scale).round_().to(torch.int8)
+            scale = torch.cat([_scale(rows, largest) for rows in weight.split(_ROWS)])
+        numbers = torch.empty(weight.shape, dtype=torch.int8)
+        parts = zip(*(each.split(_ROWS) for each in (numbers, weight, scale)), strict=True)
+        for rounded, rows, steps in parts:
+            rounded.copy_((rows / steps).round_())
         bias = None if layer.bias is None else layer.bias.float()
         return cls(_packed(numbers), bias, scale=scale[:, 0])
 
@@ -151,9 +156,13 @@ def _old_scale(weight: Tensor, largest: int) -> Tensor | None:
     """
     for matrices in range(1, 4):
         parts = weight.chunk(matrices)
-        steps = [part.abs().amax().div(largest).clamp(min=_TINY) for part in parts]
-        whole = [part / step for part, step in zip(parts, steps, strict=True)]
-        if all(torch.allclose(part, part.round(), rtol=_WHOLE, atol=0) for part in whole):
-            pairs = zip(parts, steps, strict=True)
+        extremes = [torch.stack(part.aminmax()).abs().amax() for part in parts]
+        steps = [extreme.div(largest).clamp(min=_TINY) for extreme in extremes]
+        pairs = list(zip(parts, steps, strict=True))
+        if all(_are_whole(rows / step) for part, step in pairs for rows in part.split(_ROWS)):
             return torch.cat([step.expand(len(part), 1) for part, step in pairs])
     return None
+
+
+def _are_whole(numbers: Tensor) -> bool:
+    return torch.allclose(numbers, numbers.round(), rtol=_WHOLE, atol=0)

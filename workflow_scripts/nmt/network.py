@@ -55,15 +55,18 @@ class Marks:
 
 @dataclass
 class Embedding:
-    """Vectors of pieces [V, D], which are multiplied by `scale`, and of positions [P, D].
+    """Vectors of pieces, which are multiplied by `scale`, and of positions [P, D].
 
-    `norm` is that of their sum.
+    `pieces` is a table [R, D], perhaps a file's own that stays there, in a narrower type than the
+    rest; `rows`: which of its rows each piece has [V], None if they are in order. `norm` is that
+    of the sum.
     """
 
     pieces: Tensor
     positions: Tensor
     scale: float = 1.0
     norm: Norm | None = None
+    rows: Tensor | None = None
 
     def whole(self, tokens: Tensor) -> Tensor:
         """Return the vectors [S, L, D] of `tokens` [S, L] at the positions 0..L-1."""
@@ -77,7 +80,8 @@ class Embedding:
         return self._sum(tokens, self.positions[position.clamp(max=len(self.positions) - 1)])
 
     def _sum(self, tokens: Tensor, positions: Tensor) -> Tensor:
-        pieces = self.pieces[tokens]
+        rows = tokens if self.rows is None else self.rows[tokens]
+        pieces = self.pieces[rows].to(positions.dtype)
         x = (pieces if self.scale == 1 else pieces * self.scale) + positions
         return x if self.norm is None else self.norm(x)
 
@@ -143,11 +147,15 @@ class Network:
         return x if self.decoder_norm is None else self.decoder_norm(x)
 
     def to(self, device: torch.device, precision: Precision) -> Self:
-        """Return the network on a device in a precision; weights are packed where that is faster.
+        """Put the network on a device in a precision; weights are packed where that is faster.
 
         The network must be as a loader makes it: on the CPU, in fp32.
         """
-        return converted(self, device, precision)
+        one = self.source.pieces is self.target.pieces
+        converted(self, device, precision)
+        if one:
+            self.source.pieces = self.target.pieces
+        return self
 
 
 def output_layer(weight: Tensor, bias: Tensor) -> Linear:
@@ -157,16 +165,23 @@ def output_layer(weight: Tensor, bias: Tensor) -> Linear:
 
 
 def converted(thing: Any, device: torch.device, precision: Precision) -> Any:
-    """Return a tree of dataclasses and lists with all its tensors on `device` in a precision."""
+    """Put all tensors of a tree of dataclasses and lists on `device` in a precision.
+
+    Each takes the place of what it was made of, so that few exist twice. The output, which is the
+    largest, comes first, while all others are small. What is narrower already stays as it is.
+    """
     if isinstance(thing, Linear):
         return precision.linear(thing, device)
     if isinstance(thing, Tensor):
-        return thing.to(device, precision.dtype).contiguous()
+        narrow = not thing.is_floating_point() or thing.itemsize < precision.dtype.itemsize
+        return thing.to(device, thing.dtype if narrow else precision.dtype).contiguous()
     if isinstance(thing, list):
-        return [converted(item, device, precision) for item in thing]
-    if is_dataclass(thing) and not isinstance(thing, type):
-        items = {field.name: getattr(thing, field.name) for field in fields(thing)}
-        return type(thing)(
-            **{name: converted(item, device, precision) for name, item in items.items()}
-        )
+        for place, item in enumerate(thing):
+            thing[place] = converted(item, device, precision)
+    elif is_dataclass(thing) and not isinstance(thing, type):
+        for field in reversed(fields(thing)):
+            old = getattr(thing, field.name)
+            new = converted(old, device, precision)
+            if new is not old:
+                setattr(thing, field.name, new)
     return thing

@@ -100,8 +100,10 @@ def _settings(path: Path, *keys: str) -> dict[str, Any]:
         raise InputError(f"{path}: cannot be read as JSON: {error}") from error
     if not isinstance(settings, dict) or set(settings) != set(keys):
         named = " and ".join(f'"{key}"' for key in keys)
+        others = ", ".join(sorted(set(settings) - set(keys))) if isinstance(settings, dict) else ""
         raise InputError(
             f"{path}: must be an object with the key{'s' * (len(keys) > 1)} {named} and no other"
+            + (f", so without {others}" if others else "")
         )
     return settings
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from tests.unit.nmt.test_families import FAIRSEQ, SCALED, Kind, made
+from tests.unit.nmt.families import FAIRSEQ, SCALED, Kind
+from tests.unit.nmt.test_families import made
 
 CODES = ["ces_Latn", "eng_Latn", "por_Latn"]
 _CARD = """---

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tests.unit.nmt.folders import write_model
+from tests.unit.nmt.random_m2m100 import NLLB_600M, loading, write_m2m100
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.loaders import LOADERS, load_model
 
@@ -180,3 +181,20 @@ def test_a_folder_without_a_model_is_refused(tmp_path: Path):
         load_model(tmp_path / "empty", "cpu")
     with pytest.raises(InputError, match="absent is no folder"):
         load_model(tmp_path / "absent", "cpu")
+
+
+@pytest.fixture(scope="module")
+def quarter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A quarter as wide as NLLB-200-distilled-600M, with a quarter of its pieces."""
+    shape = NLLB_600M | {key: NLLB_600M[key] // 4 for key in ("size", "hidden", "vocabulary")}
+    return write_m2m100(tmp_path_factory.mktemp("quarter") / "model", **shape)
+
+
+@pytest.mark.slow
+@pytest.mark.rest
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is looked up in /proc")
+@pytest.mark.parametrize("precision", ["fp32", "bf16", "int8"])
+def test_loading_takes_little_more_memory_than_the_weights(quarter: Path, precision: str):
+    found = loading(quarter, precision)
+    weights = (quarter / "model.safetensors").stat().st_size
+    assert found.anonymous - found.before < 1.3 * weights

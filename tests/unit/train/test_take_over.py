@@ -10,8 +10,10 @@ from tests.golden.inputs import arguments, pairs, write_table
 from tests.golden.models import fixed_model
 from tests.packages import STUDENTS, require_packages
 from tests.unit.nmt.ctranslate2_files import write as write_ctranslate2
+from tests.unit.nmt.families import KINDS
 from tests.unit.nmt.marian_files import spm_model
 from tests.unit.nmt.nllb_files import write_nllb
+from tests.unit.nmt.test_families import made
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, sha256, verify
 from workflow_scripts.core.files.model_folder import model_files
@@ -190,6 +192,31 @@ def test_languages_that_the_role_or_the_model_does_not_have(
 ):
     with pytest.raises(InputError, match=f"^the model of forward: .*{message}"):
         run(bitext, tmp_path / "published", nllb | chosen, test=None)
+
+
+def test_a_model_of_two_languages_has_none_to_choose(bitext, sockeye, tmp_path):
+    with pytest.raises(InputError, match=r"of forward: Sockeye 3 has no languages to choose; take"):
+        run(bitext, tmp_path / "published", sockeye | THERE)
+
+
+@pytest.mark.slow
+def test_languages_that_a_folder_does_not_have_name_the_keys(tmp_path):
+    made(tmp_path / "bart", KINDS["BART"])
+    write_ctranslate2(tmp_path / "argos")
+    messages = {
+        "bart": "a model of bart has no languages to choose",
+        "argos": 'must be an object with the key "tag" and no other, so without source, target',
+    }
+    for name, message in messages.items():
+        task = take_over.Task("forward", "forward", THERE, CODES, [], None, 1, [], "cpu")
+        path = tmp_path / name
+        take_over.settle(task, model_files(path), path)
+        with pytest.raises(InputError) as error:
+            take_over.load(task, path)
+        told = str(error.value)
+        assert told.startswith(f"the model of forward: paraloom.json: {message}")
+        assert "In a run the keys source and target" in told
+        assert str(tmp_path) not in told
 
 
 @pytest.mark.slow

@@ -13,6 +13,8 @@ from workflow_scripts.core.errors import InputError
 
 # Python's float() takes more: nan, inf, 1_000 for a thousand, digits of other scripts.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+# Numbers of a tensor that are looked at in one go, since torch computes copies of them.
+_AT_ONCE = 2**20
 
 
 def finite(text: str) -> float:
@@ -49,7 +51,7 @@ def require_finite(path: str | Path, name: str, tensor: Any) -> None:
     Raises:
         InputError: one of them is NaN or infinite.
     """
-    if not tensor.isfinite().all():
+    if not all(part.isfinite().all() for part in tensor.flatten().split(_AT_ONCE)):
         raise InputError(
             f"{path}: parameter {name!r} holds NaN or infinite numbers; its training diverged, or "
             "the file is damaged. Take another model, or train it again at a lower learning_rate"

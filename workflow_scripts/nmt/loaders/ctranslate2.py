@@ -415,14 +415,17 @@ class _Reader:
         bias = output.bias[rows]
         bias[self._target.silent] = -torch.inf
         longest, known = (min(self._known(side), _POSITIONS) for side in _SIDES)
-        embedding = self._embedding("decoder", target[rows], int(_LONGEST_OUTPUT * longest))
+        pieces: tuple[Tensor, Tensor | None] = (target, rows)
         if content.scalar(_ZERO_START, 0):
-            embedding.pieces[BOS] = 0
+            # The row of <s> in the file is that of </s>, too.
+            pieces = target[rows], None
+            pieces[0][BOS] = 0
+        embedding = self._embedding("decoder", pieces, int(_LONGEST_OUTPUT * longest))
         # The table of positions ends.
         most = len(embedding.positions) - len(marks.lead)
         return Network(
             Sizes(size, longest, known, _LONGEST_OUTPUT, most),
-            source=self._embedding("encoder", source[self._source.rows], longest),
+            source=self._embedding("encoder", (source, self._source.rows), longest),
             target=embedding,
             encoder=[self._encoder_layer(n) for n in range(_layers(content, "encoder"))],
             encoder_norm=self._final_norm("encoder"),
@@ -437,7 +440,11 @@ class _Reader:
         stored = self._content.find(f"{side}/position_encodings/encodings")
         return _POSITIONS if stored is None else stored.shape[0]
 
-    def _embedding(self, side: str, table: Tensor, positions: int) -> Embedding:
+    def _embedding(
+        self, side: str, pieces: tuple[Tensor, Tensor | None], positions: int
+    ) -> Embedding:
+        """Return the embedding of a side; `pieces` are its table and the rows of the pieces."""
+        table, rows = pieces
         name = f"{side}/position_encodings/encodings"
         if name in self._parameters:
             vectors = self._take(name, self._known(side), self._size)
@@ -446,7 +453,9 @@ class _Reader:
             vectors = sinusoids(positions + 1, self._size, step=self._size // 2 - 1)[1:]
         norm = f"{side}/layernorm_embedding"
         has_norm = f"{norm}/gamma" in self._parameters
-        return Embedding(table, vectors, self._scale(side), self._norm(norm) if has_norm else None)
+        return Embedding(
+            table, vectors, self._scale(side), self._norm(norm) if has_norm else None, rows
+        )
 
     def _scale(self, side: str) -> float:
         """Return what embeddings are multiplied by: a flag tells it, or the number itself."""

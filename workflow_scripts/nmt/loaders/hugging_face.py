@@ -26,7 +26,7 @@ from workflow_scripts.nmt.loaders.hugging_face_config import (
     read_config,
     tell_what_is_not_followed,
 )
-from workflow_scripts.nmt.loaders.hugging_face_pieces import Orders, read_orders
+from workflow_scripts.nmt.loaders.hugging_face_pieces import Order, Orders, read_orders
 from workflow_scripts.nmt.loaders.parameters import Parameters
 from workflow_scripts.nmt.network import (
     DecoderLayer,
@@ -152,7 +152,7 @@ def _tidied(path: Path, tensors: dict[str, Tensor], config: dict[str, Any]) -> d
                 raise InputError(f"{path}: {name} differs from {present[0]}, which the config ties")
         if present:
             first = tidied[present[0]]
-            tidied |= {name: first for name in group if name not in tidied}
+            tidied |= {name: first for name in group if tied or name not in tidied}
     if shared:
         tidied.pop(_SHARED, None)
     for name in _UNUSED:
@@ -196,45 +196,42 @@ class _Reader:
     def network(self) -> Network:
         """Return the whole network."""
         config, size, orders = self._config, self._size, self._orders
-        tied = config["tie_word_embeddings"]
-        tables = [
-            self._take(name, config[key], size)
-            for name, key in zip(_EMBEDDINGS, ("vocab_size", "decoder_vocab_size"), strict=True)
-        ]
-        output = self._take(_OUTPUT, config["decoder_vocab_size"], size)
-        source = tables[0][orders.source.rows]
-        one = tied and config["share_encoder_decoder_embeddings"] and orders.source is orders.target
-        target = source if one else tables[1][orders.target.rows]
-        table = target if tied else output[orders.target.rows]
+        names, keys = (*_EMBEDDINGS, _OUTPUT), ("vocab_size", *["decoder_vocab_size"] * 2)
+        # The tables stay in the file; only what the output has is put in order.
+        source, target, output = (
+            self._parameters.table(name, config[key], size)
+            for name, key in zip(names, keys, strict=True)
+        )
+        output = output[orders.target.rows].float()
         lead = orders.marks.lead
         longest = min(config["max_position_embeddings"], _MOST_POSITIONS)
         most = longest - len(lead) if self._family.learned else None
         reach = longest if self._family.learned else int(_LONGEST_OUTPUT * longest)
         return Network(
             Sizes(size, longest, longest, _LONGEST_OUTPUT, most),
-            source=self._embedding("encoder", source, longest),
-            target=self._embedding("decoder", target, reach),
+            source=self._embedding("encoder", source, orders.source, longest),
+            target=self._embedding("decoder", target, orders.target, reach),
             encoder=[self._encoder_layer(n) for n in range(config["encoder_layers"])],
             encoder_norm=self._final_norm("encoder"),
             decoder=[self._decoder_layer(n) for n in range(config["decoder_layers"])],
             decoder_norm=self._final_norm("decoder"),
-            output=output_layer(table, self._bias(table)),
+            output=output_layer(output, self._bias(output)),
             marks=orders.marks,
         )
 
-    def _bias(self, table: Tensor) -> Tensor:
-        """Return the bias of the output [V], zeros like its `table` if none is in the file."""
+    def _bias(self, weight: Tensor) -> Tensor:
+        """Return the bias of the output [V], zeros like its `weight` if none is in the file."""
         config, rows = self._config, self._orders.target.rows
         if _BIAS in self._parameters or config["model_type"] == "marian":
             bias = self._take(_BIAS, 1, config["decoder_vocab_size"])[0][rows]
         else:
-            bias = table.new_zeros(len(rows))
+            bias = weight.new_zeros(len(rows))
         if rows[BOS] == rows[PAD]:
             # <s> and <pad> are one piece there; it counts once.
             bias[BOS] = -torch.inf
         return bias
 
-    def _embedding(self, side: str, pieces: Tensor, count: int) -> Embedding:
+    def _embedding(self, side: str, pieces: Tensor, order: Order, count: int) -> Embedding:
         """Return the table of a side's pieces and of its first `count` positions."""
         config, offset = self._config, self._family.offset
         if self._family.learned:
@@ -245,7 +242,7 @@ class _Reader:
         scale = self._size**0.5 if config["scale_embedding"] else 1.0
         name = f"model.{side}.layernorm_embedding"
         norm = self._norm(name) if self._family.embedding_norm else None
-        return Embedding(pieces, positions, scale, norm)
+        return Embedding(pieces, positions, scale, norm, order.rows.to(pieces.device))
 
     def _final_norm(self, side: str) -> Norm | None:
         return self._norm(f"model.{side}.layer_norm") if self._family.final_norms else None

@@ -19,7 +19,11 @@ class Parameters:
         return name in self._tensors
 
     def take(self, name: str, *shape: int) -> Tensor:
-        """Return a parameter as fp32.
+        """Return a parameter as fp32; see `table`."""
+        return self.table(name, *shape).float()
+
+    def table(self, name: str, *shape: int) -> Tensor:
+        """Return a parameter as it is in the file.
 
         Raises:
             InputError: it is missing, or of another shape, or not of finite floating-point numbers.
@@ -33,7 +37,7 @@ class Parameters:
                 f"the config asks for floating-point {list(shape)}"
             )
         require_finite(self._path, name, tensor)
-        return tensor.float()
+        return tensor
 
     def check_all_used(self) -> None:
         """Refuse a file with parameters that nothing asked for."""

@@ -85,8 +85,13 @@ def settle(task: Task, files: ModelFiles, target: Path) -> ModelFiles:
     The shortlist is dropped where nobody asked for it: it would be copied for nothing.
 
     Raises:
-        InputError: a shortlist is asked for, and the model has none.
+        InputError: a shortlist or languages are asked for, and the model has none.
     """
+    if "source" in task.model and not files.many_languages:
+        raise InputError(
+            f"the model of {task.role}: {files.kind} has no languages to choose; take source and "
+            "target out"
+        )
     wants_shortlist = task.model.get("shortlist", False)
     if wants_shortlist and files.shortlist is None:
         raise InputError(
@@ -116,7 +121,7 @@ def text_models(task: Task, files: ModelFiles, target: Path) -> dict[Side, Path]
     return dict(zip(task.sides, own, strict=True))
 
 
-def _loaded(task: Task, path: Path) -> Model:
+def load(task: Task, path: Path) -> Model:
     """Load the model; say which keys wrote the file that it may not like.
 
     Raises:
@@ -166,7 +171,7 @@ def measure(
     """
     name = f"the model of {task.role}"
     notes = read_notes(path, files)
-    model = _loaded(task, path)
+    model = load(task, path)
     source, target = (segmenters[side] for side in task.sides)
     if files.source_spm is None:
         vocabularies = (model.source_vocab, model.target_vocab)

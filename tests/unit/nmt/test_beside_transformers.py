@@ -7,9 +7,9 @@ import pytest
 import torch
 import transformers
 
-from tests.unit.nmt.test_families import SIZES
+from tests.unit.nmt.families import SIZES
 from tests.unit.nmt.test_tokenizers import learnt, sentences
-from workflow_scripts.nmt import compare
+from workflow_scripts.nmt import beside_transformers
 from workflow_scripts.nmt.inspect import inspect, main
 from workflow_scripts.nmt.loaders import load_model
 
@@ -131,7 +131,7 @@ def test_what_is_read_otherwise_is_told(
     (tmp_path / "text").write_text("the old cat\n", encoding="utf-8")
     model = load_model(folder, "cpu")
     model.network.target.pieces[5:] *= 1.5
-    monkeypatch.setattr(compare, "load_model", lambda *_: model)
+    monkeypatch.setattr(beside_transformers, "load_model", lambda *_: model)
     other = transformers.AutoTokenizer.from_pretrained(folder)
     monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", lambda *_, **__: other)
     other.add_tokens(["cat"])
