@@ -11,7 +11,8 @@ from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.rewriter_card import CARD
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.raw import coders
-from workflow_scripts.stages.train.publishing import RECORD
+
+_RECORD = "model"
 
 
 def make_rewriter(config: dict[str, Any], model: Path, output: Path) -> None:
@@ -28,14 +29,14 @@ def make_rewriter(config: dict[str, Any], model: Path, output: Path) -> None:
     Raises:
         InputError: a file is damaged, or the model can't read the prefix.
     """
-    record = verify(model / RECORD)
+    record = verify(model / _RECORD)
     for name in record["files"]:
         _share(model / name, output / name)
     write_json(output / CARD, config["about"])
     if config["prefix"]:
         coders(load_model(output, "cpu"), output, True, None, None)
     files = [output / name for name in (*record["files"], CARD)]
-    write_record(output / RECORD, 0, 0, {}, extra=record["extra"], files=files)
+    write_record(output / _RECORD, 0, 0, {}, extra=record["extra"], files=files)
 
 
 def _share(path: Path, name: Path) -> None:
