@@ -14,6 +14,7 @@ from workflow_scripts.stages.generate.stage import Generate
 from workflow_scripts.stages.release.stage import Release
 from workflow_scripts.stages.rewrite.checks import problems
 from workflow_scripts.stages.rewrite.stage import Rewrite
+from workflow_scripts.stages.train.stage import Train
 
 BLOCK = {"training_sets": ["all"], "model": "testbed_scoring"}
 
@@ -396,3 +397,14 @@ def test_what_a_finished_rewriter_may_read(config, references, sets, message):
     assert mono["rewriter"]["model"] == "hub"
     assert [model["role"] for model in mono["models"]] == ["rewriter_plain"]
     assert ("rewrite", "plain") in layout.upstream(("generate", "mono"))
+
+
+def test_what_a_finished_rewriter_needs_is_downloaded(config):
+    run = with_finished(config, training_sets=None)
+    run["models"]["hub"] = {"hub": "group/bart", "revision": "a" * 40}
+    train = run_layout(run).stage(Train)
+    record = train.hub_record("rewriter_plain")
+    assert record.endswith(f"hub/group--bart/{'a' * 40}.json")
+    assert train.hub_block(record) == run["models"]["hub"]
+    assert train.outside("rewriter_plain") == [record.removesuffix(".json")]
+    assert train.take_over_job(SimpleNamespace(finished_role="rewriter_plain")).users == [record]
