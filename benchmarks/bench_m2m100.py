@@ -32,7 +32,8 @@ SAMPLES, BEAM, ROWS = 60, 4, 64
 # Per sentence, to be scored.
 TARGETS = 8
 SENTENCES = 4
-RATIOS = {OURS: FULL, INT8: EIGHT}
+# Two systems at a time are in memory: by their names, their precisions.
+PAIRS = {(OURS, FULL): ("fp32", "float32"), (INT8, EIGHT): ("int8", "int8")}
 
 Scorer = Callable[[list[tuple[list[int], list[int]]], int], list[float]]
 
@@ -57,17 +58,27 @@ def load(folder: Path, precision: str) -> Model:
 
 def ours(model: Model) -> dict[str, System]:
     """Return what is timed of our core; sources begin with the code of their language."""
-    first = model.marks.first
-    assert first is not None
 
     def marked(run: Callable[[list[Sentence]], int]) -> System:
-        return timed(lambda part: run([replace(s, source=[first, *s.source]) for s in part]))
+        return timed(
+            lambda part: run([replace(s, source=[model.marks.first, *s.source]) for s in part])
+        )
 
     return {
         "sampling": marked(lambda part: in_paraloom.sampler(model, SAMPLES, ROWS)(part[:1])),
         "beam": marked(in_paraloom.beam(model, BEAM, ROWS, constrained=False)),
-        "scoring": marked(scoring(lambda pairs, rows: in_paraloom.scores(model, pairs, rows))),
+        "scoring": timed(scoring(own_scorer(model))),
     }
+
+
+def own_scorer(model: Model) -> Scorer:
+    """Return what scores pairs whose sources have no code yet."""
+
+    def score(pairs: list[tuple[list[int], list[int]]], rows: int) -> list[float]:
+        marked = [([model.marks.first, *source], target) for source, target in pairs]
+        return in_paraloom.scores(model, marked, rows)
+
+    return score
 
 
 def theirs(translator: in_ctranslate2.Translator) -> dict[str, System]:
@@ -106,73 +117,53 @@ def main() -> None:
 
 
 def compare(work: Path, shape: dict[str, int], rounds: int) -> None:
-    """Print the speeds of all systems with the weights of one model.
+    """Print the speeds of both systems in fp32, then in int8, with the weights of one model.
 
     Raises:
         SystemExit: CTranslate2 has other scores in fp32: not the same weights.
     """
     folder = write_m2m100(work / "model", **shape)
-    translators = {}
-    for name, precision in ((FULL, "float32"), (EIGHT, "int8")):
-        target = work / precision
+    sentences = tasks(shape["vocabulary"], rounds * SENTENCES)
+    print(f"\n{shape}; torch {torch.__version__}, one thread")
+    exact: list[float] = []
+    for (name, peer), (precision, kind) in PAIRS.items():
+        target = work / kind
         # In a process of its own, which gives its memory back.
         process = multiprocessing.get_context("spawn").Process(
-            target=in_ctranslate2.convert_m2m100, args=(folder, target, precision)
+            target=in_ctranslate2.convert_m2m100, args=(folder, target, kind)
         )
         process.start()
         process.join()
-        around, prefix = ([LANGUAGES[1]], ["</s>"]), [LANGUAGES[0]]
-        translators[name] = in_ctranslate2.Translator(target, precision, around, prefix)
-    models = {name: load(folder, precision) for name, precision in ((OURS, "fp32"), (INT8, "int8"))}
-    systems = {name: ours(model) for name, model in models.items()}
-    systems |= {name: theirs(translator) for name, translator in translators.items()}
-    sentences = tasks(shape["vocabulary"], rounds * SENTENCES)
-    print(f"\n{shape}; torch {torch.__version__}, one thread")
-    compare_scores(sentences[:SENTENCES], models, translators)
+        translator = in_ctranslate2.Translator(
+            target, kind, ([LANGUAGES[1]], ["</s>"]), [LANGUAGES[0]]
+        )
+        model = load(folder, precision)
+        pairs = [(each.source, target) for each in sentences[:2] for target in each.targets]
+        scores = {name: own_scorer(model)(pairs, ROWS), peer: translator.score(pairs, ROWS)}
+        exact = exact or scores[name]
+        for system, nlls in scores.items():
+            gap = max(abs(b - a) for a, b in zip(exact, nlls, strict=True))
+            print(f"  {system:<20}NLL {statistics.mean(nlls):.4f}, largest gap {gap:.1e}")
+            if precision == "fp32" and gap > TOLERANCE:
+                raise SystemExit(f"{peer} does not have the weights of the model")
+        measure({name: ours(model), peer: theirs(translator)}, sentences)
+
+
+def measure(systems: dict[str, dict[str, System]], sentences: list[Sentence]) -> None:
+    """Print the speeds of two systems, and how many times as fast the first one is."""
     speeds: dict[str, dict[str, list[float]]] = {}
     for first in range(0, len(sentences), SENTENCES):
         part = sentences[first : first + SENTENCES]
         for mode in ("sampling", "beam", "scoring"):
             for name, runs in systems.items():
                 tokens, seconds = runs[mode](part)
-                of_mode = speeds.setdefault(mode, {})
-                of_mode.setdefault(name, []).append(tokens / seconds)
+                speeds.setdefault(mode, {}).setdefault(name, []).append(tokens / seconds)
     for mode, of_mode in speeds.items():
-        medians = {name: statistics.median(values) for name, values in of_mode.items()}
-        print(f"{mode}, tokens/s")
+        own, other = map(statistics.median, of_mode.values())
+        print(f"{mode}, tokens/s: {own / other:.2f} times as fast")
         for name, values in of_mode.items():
-            peer = RATIOS.get(name)
-            ratio = f"{medians[name] / medians[peer]:.2f} times {peer}" if peer else ""
-            print(
-                f"  {name:<20}{medians[name]:>8.1f}  {min(values):.1f} to {max(values):.1f}  "
-                f"{ratio}",
-                flush=True,
-            )
-
-
-def compare_scores(
-    sentences: list[Sentence],
-    models: dict[str, Model],
-    translators: dict[str, in_ctranslate2.Translator],
-) -> None:
-    """Print how far the scores of all systems are from ours in fp32.
-
-    Raises:
-        SystemExit: CTranslate2's are other ones in fp32.
-    """
-    pairs = [(each.source, target) for each in sentences for target in each.targets]
-    found = {
-        name: in_paraloom.scores(
-            model, [([model.marks.first, *source], target) for source, target in pairs], ROWS
-        )
-        for name, model in models.items()
-    }
-    found |= {name: each.score(pairs, ROWS) for name, each in translators.items()}
-    for name, nlls in found.items():
-        gaps = [b - a for a, b in zip(found[OURS], nlls, strict=True)]
-        print(f"  {name:<20}NLL {statistics.mean(nlls):.4f}, largest gap {max(map(abs, gaps)):.1e}")
-        if name == FULL and max(map(abs, gaps)) > TOLERANCE:
-            raise SystemExit(f"{name} does not have the weights of the model")
+            spread = f"{min(values):.1f} to {max(values):.1f}"
+            print(f"  {name:<20}{statistics.median(values):>8.1f}  {spread}", flush=True)
 
 
 if __name__ == "__main__":

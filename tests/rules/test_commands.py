@@ -69,13 +69,19 @@ def workplace(whole, tmp_path_factory) -> Pipeline:
 
 # What the whole run does without, and tests of its own try: downloads, finished models, Sockeye 2,
 # written sources, grammar models, right answers, merges of other runs, systems that a rewriter
-# writes, rewriters with templates, those that go on from a model, measures of lexicons, tasks of
-# encoders, and columns that these compute.
+# writes, rewriters with templates, those that go on from a model or are one, measures of lexicons,
+# tasks of encoders, and columns that these compute.
 APART = (
     *("corpus_download", "corpus_hub", "corpus_pair", "train_take_over", "train_mxnet"),
     *("generate_sources", "judge_grammar", "evaluate_answers", "evaluate_rewriting"),
     *("score_merge", "rewrite_parse", "rewrite_templates", "rewrite_control", "rewrite_continue"),
-    *("lexicon_measure", "lexicon_tag", "encoder_task", "filter_encoder_score"),
+    *(
+        "rewrite_take_over",
+        "lexicon_measure",
+        "lexicon_tag",
+        "encoder_task",
+        "filter_encoder_score",
+    ),
 )
 KENLM = set() if micro.HAS_KENLM else {"filter_language_model", "filter_perplexity"}
 RULES = [

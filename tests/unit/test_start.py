@@ -29,8 +29,8 @@ LOADED = {
     "pandas": "evaluate.statistics evaluate.system_ratings transfer.collect",
     "torch": "dual_filter.pair_scores encoder.masked encoder.tasks.comparison evaluate.rewriting"
     " filter.classify filter.embedding_score filter.feature_values filter.train_classifier"
-    " generate.candidates rewrite.measure rewrite.measure_control rewrite.parses rewrite.repair"
-    " score.reference_scores score.shard syntax.shard",
+    " generate.candidates rewrite.finished_model rewrite.measure rewrite.measure_control"
+    " rewrite.parses rewrite.repair score.reference_scores score.shard syntax.shard",
     "torch sacremoses": "generate.write_sources",
     "torch scipy": "encoder.identification_pairs encoder.tasks.tuning judge.shard",
     "torch scipy scipy.stats": "embed.train judge.grammar.train",

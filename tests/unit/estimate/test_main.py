@@ -99,6 +99,9 @@ def test_the_model_of_a_rewriter_reads_and_writes_references():
     found = estimate.shapes(layout, TEXT)
     assert found["rewriter_plain"] == (config["models"]["testbed_scoring"], 700, 700, 11.0, 11.0)
     assert estimate.block_name(layout, "rewriter_plain") == "testbed_scoring"
+    config["rewriters"]["plain"] = {"model": "student_pt_en"}
+    found = estimate.shapes(run_layout(config), TEXT)["rewriter_plain"]
+    assert found == (estimate._FINISHED_MODEL, 1500, 1500, 11.0, 11.0)
     assert estimate.block_name(layout, "backward") == "testbed_scoring"
     assert estimate.block_name(layout, "forward") == "testbed"
 

@@ -246,6 +246,14 @@ def rewriting(config, name="plain", own=FORWARD, **block):
 HELD_OUT = {"dev": 20, "test": 50}
 
 
+def test_a_finished_rewriter_costs_its_files_and_its_measures(config):
+    cost = rewriting(config, model="student_pt_en", held_out=HELD_OUT)
+    assert cost["train", "rewriter_plain"].size >= 4 * FORWARD.parameters
+    assert cost["rewrite", "plain"].size < 1e6
+    assert cost["rewrite", "plain-measures"].cpu > 50 * 12 * FORWARD.searched
+    assert ("rewrite", "plain-subword") not in cost
+
+
 def test_a_rewriter_is_trained_and_measured_at_the_speed_of_its_own_model(config):
     own = FORWARD._replace(update_word=1e-3, searched=2e-3)
     write = ["paraphrase", "reference"]

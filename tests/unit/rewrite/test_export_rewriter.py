@@ -15,10 +15,11 @@ from tests.unit.nmt.marian_files import write_npz
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import main as write_manifest
 from workflow_scripts.core.files.manifest import verify, write_record
-from workflow_scripts.core.files.model_folder import MARIAN_NPZ
+from workflow_scripts.core.files.model_folder import HUGGING_FACE_MORE, MARIAN_NPZ
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.nmt import translate
 from workflow_scripts.plan.catalogues.rewriters import KINDS
+from workflow_scripts.stages.catalogue import linked_layout
 from workflow_scripts.stages.rewrite import export_rewriter, measure
 from workflow_scripts.stages.rewrite.results import CONTROL_SETTINGS, read_about, read_paraphrases
 
@@ -183,6 +184,26 @@ def test_the_card_of_a_model_that_went_on_says_from_which(run_folder, tmp_path):
     assert "sockeye" not in text
     finished = facts | {"inputs": {"corpora": {}, "models": {"forward": "cc-by-sa-4.0"}}}
     assert "of the run (cc-by-sa-4.0)" in export_rewriter.card(ABOUT | finished, *parts)
+
+
+def test_the_card_of_a_finished_model_says_so_and_what_it_reads(run_folder, tmp_path):
+    config = configuration(model="student_pt_en", prefix="say: ")
+    run = copied(run_folder, tmp_path, config)
+    about = ABOUT | linked_layout(run).settings(("rewrite", "plain"))["about"]
+    measures = json.loads((run / "rewrite.plain-measures" / "measures.json").read_text())
+    metrics = {"parameters": 7654321, "kind": HUGGING_FACE_MORE}
+    text = export_rewriter.card(about, metrics, measures, [], about["licence"])
+    assert "It is the finished model `student_pt_en`, which Paraloom" in text
+    assert "did not train: 7,654,321 parameters.\nIt reads `say: ` in front of every" in text
+    assert yaml.safe_load(text.split("---\n")[1])["tags"][2:] == ["paraloom"]
+    assert not [word for word in ("from scratch", "perplexity", "## Data") if word in text]
+    model = rewriter_model(tmp_path / "unmeasured")
+    (model / "rewriter.json").write_text(json.dumps(about | {"training_sets": []}))
+    write_record(model / "model", 0, 0, {}, files=[model / "rewriter.json"])
+    (run / "rewrite.plain").unlink()
+    link(run, "plain", model)
+    with pytest.raises(InputError, match=r"not measured has no card; name training sets in"):
+        export_rewriter.export(run, "plain", tmp_path / "released")
 
 
 @pytest.mark.slow

@@ -82,6 +82,15 @@ def test_an_archive_gives_the_one_model_in_it_wherever_it_is(gathered, tmp_path,
     assert gathered(files=[path]) == FILES
 
 
+def test_an_argos_package_is_a_model_with_what_lies_beside_it(gathered, tmp_path):
+    inner = {"model.bin": b"w", "config.json": b"{}", "shared_vocabulary.json": b"[]"}
+    beside = {"sentencepiece.model": b"pieces", "metadata.json": b"{}"}
+    members = {f"pt_en/model/{name}": content for name, content in inner.items()}
+    members |= {f"pt_en/{name}": content for name, content in beside.items()}
+    package = zipped(tmp_path / "pt_en.argosmodel", {**members, "pt_en/stanza/en.pt": b""})
+    assert gathered(files=[package]) == inner | beside
+
+
 def test_of_several_models_in_an_archive_one_is_named(gathered, tmp_path):
     members = {f"{way}/{file}": each for way in ("pten", "enpt") for file, each in FILES.items()}
     path = zipped(tmp_path / "students.zip", members)

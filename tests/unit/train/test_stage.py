@@ -2,6 +2,8 @@
 
 import copy
 import json
+import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -190,6 +192,10 @@ def test_licences_that_forbid_commerce_are_told_before_a_run(config, tmp_path):
     assert "models.one: its licence (cc-by-nc-4.0) forbids" in note
     assert note in run_layout(beside).notes()
     assert not list(notes(finished(config, {"folder": folder, "licence": "MIT"})))
+    hub = finished(config, HUB, HUB | {"revision": None})
+    assert not list(notes(hub))  # it is not downloaded yet
+    shutil.copytree(folder, Path(config["downloads"]) / "hub" / "someone--opus" / COMMIT)
+    assert list(notes(hub)) == [note]
     assert not list(notes(finished(config, {"folder": str(tmp_path / "gone")})))
     unused = finished(config, PACKAGE)
     unused["models"]["unused"] = PACKAGE | {"licence": "CC-BY-NC-4.0"}

@@ -32,10 +32,10 @@ _HF_INDEX = {name: f"{name}.index.json" for name in _HF_WEIGHTS}
 _HF_PART = re.compile(r"(pytorch_)?model-\d{5}-of-\d{5}\.(safetensors|bin)")
 _HF_FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
 _HF_MORE = ("target_vocab.json", "tokenizer_config.json", "generation_config.json")
-_CT2_WEIGHTS = "model.bin"
+CT2_WEIGHTS = "model.bin"
 _CT2_VOCABULARY = re.compile(r"(shared_|source_|target_)?vocabulary\.(json|txt)$")
 # An Argos package has the model in this folder, and beside it the SentencePiece model.
-_ARGOS = "model"
+ARGOS = "model"
 # One of them is the model's tokenizer; vocab.json is BART's, with merges.txt, or M2M100's ids.
 _HF_TEXT = ("tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "merges.txt")
 _HF_TOKENS = (*_HF_MORE[1:], "added_tokens.json", "special_tokens_map.json", *_HF_TEXT)
@@ -51,7 +51,7 @@ _LAYOUTS = (
     f"{MARIAN_NPZ} has model*.npz and *.spm; "
     f"{HUGGING_FACE} has {', '.join(_HF_FILES)} and {' or '.join(_HF_WEIGHTS)}; "
     f"{HUGGING_FACE_MORE} has config.json, {' or '.join(_HF_TEXT)}, and the same; "
-    f"{CTRANSLATE2} has {_CT2_WEIGHTS}, config.json and *_vocabulary.json"
+    f"{CTRANSLATE2} has {CT2_WEIGHTS}, config.json and *_vocabulary.json"
 )
 
 
@@ -98,8 +98,8 @@ def model_files(folder: Path) -> ModelFiles:
     """
     try:
         names = [path.name for path in folder.iterdir() if path.is_file()]
-        if (folder / _ARGOS / _CT2_WEIGHTS).is_file() and _CT2_WEIGHTS not in names:
-            names += [f"{_ARGOS}/{path.name}" for path in (folder / _ARGOS).iterdir()]
+        if (folder / ARGOS / CT2_WEIGHTS).is_file() and CT2_WEIGHTS not in names:
+            names += [f"{ARGOS}/{path.name}" for path in (folder / ARGOS).iterdir()]
     except NotADirectoryError:
         if folder.suffix == ".argosmodel":
             raise InputError(
@@ -243,15 +243,15 @@ def _is_hugging_face(name: str) -> bool:
 
 def _is_ctranslate2(files: set[str]) -> set[str]:
     """Return the weights and the config of a model of CTranslate2, or nothing."""
-    there = files & {_CT2_WEIGHTS, f"{_ARGOS}/{_CT2_WEIGHTS}"}
-    configs = files & {"config.json", f"{_ARGOS}/config.json"}
+    there = files & {CT2_WEIGHTS, f"{ARGOS}/{CT2_WEIGHTS}"}
+    configs = files & {"config.json", f"{ARGOS}/config.json"}
     if not there or not (configs or any(map(_CT2_VOCABULARY.search, files))):
         return set()
     return there | configs
 
 
 def _ctranslate2(files: set[str], folder: str) -> ModelFiles:
-    inside = "" if _CT2_WEIGHTS in files else f"{_ARGOS}/"
+    inside = "" if CT2_WEIGHTS in files else f"{ARGOS}/"
     there = {
         side: sorted(
             name for name in files if re.fullmatch(rf"{inside}{side}_vocabulary\.(json|txt)", name)
@@ -276,7 +276,7 @@ def _ctranslate2(files: set[str], folder: str) -> ModelFiles:
     configs = (f"{inside}config.json", *more, SETTINGS)
     return ModelFiles(
         CTRANSLATE2,
-        f"{inside}{_CT2_WEIGHTS}",
+        f"{inside}{CT2_WEIGHTS}",
         source,
         target,
         tuple(there[side][0] for side in sides),

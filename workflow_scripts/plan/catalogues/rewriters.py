@@ -7,6 +7,7 @@ from typing import Any
 
 from workflow_scripts.plan.catalogues.model_blocks import finished
 from workflow_scripts.plan.catalogues.training_sets import sources
+from workflow_scripts.plan.catalogues.written_sources import main_role
 from workflow_scripts.plan.schema import filled
 
 # Kinds of damage: errors of typing, those of any language, and those whose rules are English ones.
@@ -44,6 +45,13 @@ def finished_rewriter(config: dict[str, Any], name: str) -> bool:
 def rewriter_role(name: str) -> str:
     """Return what the model of a rewriter is called among the roles of other models."""
     return f"rewriter_{name}"
+
+
+def named_by(role: str) -> str:
+    """Return the key of the configuration that names the model of a role."""
+    start = rewriter_role("")
+    of_rewriter = f"rewriters.{role.removeprefix(start)}.model"
+    return of_rewriter if role.startswith(start) else f"train.models.{main_role(role)}"
 
 
 def rewriter_models(config: dict[str, Any]) -> dict[str, str]:

@@ -328,7 +328,6 @@ def generate_shard(
     are counted as rejected.
     """
     torch.set_num_threads(threads)
-    pairs = Input(references, ReferenceRow).rows()
     wanted = held_out_references(shard_paths(held_out, held_out_shards)) if held_out else None
     written = Input(sources, WrittenRow).rows().items if sources else None
     verify(model / "model")
@@ -364,7 +363,7 @@ def generate_shard(
                 total["skipped"] += variants - len({entry["variant"] for entry in row["sets"]})
 
     write_shard(
-        pairs,
+        Input(references, ReferenceRow).rows(),
         with_candidates,
         output,
         CandidatesRow,

@@ -12,6 +12,7 @@ from workflow_scripts.plan.catalogues.merged_runs import SelectedRun
 from workflow_scripts.plan.catalogues.merges import merging
 from workflow_scripts.plan.catalogues.model_blocks import UNKNOWN
 from workflow_scripts.plan.catalogues.rewriters import (
+    rewriter,
     rewriter_models,
     rewriter_of,
     rewriter_role,
@@ -249,8 +250,8 @@ class Release(Stage):
         for made_of_it in ("rewriters", "lexicons", "encoders"):
             run.pop(made_of_it, None)
         if names := self._rewriters_behind(system):
-            blocks = [config["rewriters"][name] for name in names]
-            entries = chain.from_iterable(block.get("training_sets", []) for block in blocks)
+            blocks = [rewriter(config, name) for name in names]
+            entries = chain.from_iterable(block["training_sets"] for block in blocks)
             behind = chain.from_iterable(systems_behind(config, name) for name in names)
             of_corpus = {system, *behind}
             systems = [name for name in config["run"]["systems"] if name in of_corpus]

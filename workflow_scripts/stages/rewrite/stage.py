@@ -173,7 +173,7 @@ class Rewrite(StageOfKinds):
         """Return the job that makes a rewriter of a finished model."""
         (model,) = self.reads(at.finished_rewriter)
         return Job(
-            "rewrite.take_over",
+            "rewrite.finished_model",
             at.finished_rewriter,
             awaits=[self.file(model, "model.json")],
             options={

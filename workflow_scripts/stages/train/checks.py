@@ -38,7 +38,7 @@ def problems(config: Config) -> Iterator[str]:
 def notes(config: Config) -> Iterator[str]:
     """Yield the finished models of the run whose licence forbids commercial use."""
     for name, block in selection.used(config)["models"].items():
-        licence = block.get("licence") or _licence_beside(block)
+        licence = block.get("licence") or _licence_beside(config, block)
         if forbids_commerce(licence):
             yield (
                 f"models.{name}: its licence ({licence}) forbids commercial use, which may bind "
@@ -46,11 +46,19 @@ def notes(config: Config) -> Iterator[str]:
             )
 
 
-def _licence_beside(block: dict[str, Any]) -> str | None:
-    """Return what a folder of the user's says of its model's licence; None if nothing."""
-    if "folder" not in block:
+def hub_folder(config: Config, block: dict[str, Any]) -> Path:
+    """Return where the files of a commit of the hub are kept."""
+    return Path(config["downloads"], "hub", block["hub"].replace("/", "--"), str(block["revision"]))
+
+
+def _licence_beside(config: Config, block: dict[str, Any]) -> str | None:
+    """Return what the files of a model that is here say of its licence; None if nothing."""
+    if "folder" in block:
+        folder = Path(block["folder"])
+    elif block.get("revision") is not None:
+        folder = hub_folder(config, block) / block.get("path", ".")
+    else:
         return None
-    folder = Path(block["folder"])
     try:
         return read_notes(folder, model_files(folder)).licence
     except InputError:  # the job tells it

@@ -11,14 +11,17 @@ from typing import IO, Any
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.archive import READ_ERRORS, names, open_member
 from workflow_scripts.core.files.manifest import remedy, sha256
-from workflow_scripts.core.files.model_folder import model_files, sorted_out
+from workflow_scripts.core.files.model_folder import ARGOS, CT2_WEIGHTS, model_files, sorted_out
 from workflow_scripts.core.files.packages import folder_in_package
 from workflow_scripts.core.files.packed import suffix_of, unpacked
 from workflow_scripts.core.files.seal import read_sealed
 
 # Names of archives; other files are the model's own, perhaps packed one by one. Some files of
 # models, .npz and weights of torch, are zip files and no archives.
-_ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tbz2", ".tar.bz2", ".txz", ".tar.xz", ".tar.zst")
+_ARCHIVES = (
+    *(".zip", ".argosmodel", ".tar", ".tgz", ".tar.gz", ".tbz2", ".tar.bz2", ".txz", ".tar.xz"),
+    ".tar.zst",
+)
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 _NOT_INSTALLED = (
     "install it there (with conda: name it in envs/nmt.yaml), or take the model from another "
@@ -164,8 +167,13 @@ def _unpack_archive(name: str, path: Path, inside: str | None, target: Path) -> 
     for member in members:
         parent = PurePosixPath(member).parent.as_posix()
         folders.setdefault(parent, []).append(PurePosixPath(member).name)
+    of_packages = _packages(folders)
     if inside is None:
-        models = [folder for folder, files in folders.items() if _is_model(files)]
+        models = [
+            folder
+            for folder, files in folders.items()
+            if folder not in of_packages and _is_model(files)
+        ]
         if len(models) > 1:
             raise InputError(
                 f"{name}: {path.name} holds several models; name the folder of one as `path`: "
@@ -181,9 +189,21 @@ def _unpack_archive(name: str, path: Path, inside: str | None, target: Path) -> 
     for file in (*files.names, *files.about):
         try:
             with open_member(path, str(PurePosixPath(inside) / file)) as stream:
-                _copy(stream, target / file)
+                _copy(stream, target / PurePosixPath(file).name)
         except READ_ERRORS as error:
             raise InputError(
                 f"{path}: {file} can't be unpacked ({error}); delete the archive and its .json, "
                 "and run again"
             ) from error
+
+
+def _packages(folders: dict[str, list[str]]) -> set[str]:
+    """Add to each folder that is an Argos package the files of the folder in it; return those."""
+    inner = {}
+    for folder in folders:
+        inside = (PurePosixPath(folder) / ARGOS).as_posix()
+        if CT2_WEIGHTS in folders.get(inside, ()):
+            inner[folder] = inside
+    for folder, inside in inner.items():
+        folders[folder] += [f"{ARGOS}/{file}" for file in folders[inside]]
+    return set(inner.values())

@@ -21,7 +21,7 @@ from workflow_scripts.plan.job import Job, Wildcards
 from workflow_scripts.plan.selection import Unit
 from workflow_scripts.plan.stage import Stage
 from workflow_scripts.stages.corpus.stage import Download, block_downloads, not_pinned
-from workflow_scripts.stages.train.checks import notes, problems
+from workflow_scripts.stages.train.checks import hub_folder, notes, problems
 
 _PAGE = "docs/train.md"
 _ENVS = Path(__file__).resolve().parents[3] / "envs"
@@ -213,8 +213,7 @@ class Train(Stage):
             return ""
         if block.get("revision") is None:
             raise not_pinned(f"models.{name}: the revision of {block['hub']}", _PAGE)
-        repository = block["hub"].replace("/", "--")
-        return f"{self.config['downloads']}/hub/{repository}/{block['revision']}.json"
+        return f"{hub_folder(self.config, block)}.json"
 
     def hub_block(self, record: str) -> dict[str, Any] | None:
         for role in selection.model_roles(self.config):

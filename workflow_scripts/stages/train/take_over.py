@@ -31,7 +31,7 @@ from workflow_scripts.core.text.subword_model import copy_model
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.plan.catalogues.model_blocks import TEXT_MODELS, chosen
-from workflow_scripts.plan.catalogues.written_sources import main_role
+from workflow_scripts.plan.catalogues.rewriters import named_by
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.train import (
     data,
@@ -135,7 +135,7 @@ def load(task: Task, path: Path) -> Model:
         raise InputError(
             f"the model of {task.role}: {str(error).replace(f'{path}/', '')}. In a run the keys "
             f"source and target (or tag) of its entry in `models` become {SETTINGS}; "
-            f"train.models.{main_role(task.role)} names the entry"
+            f"{named_by(task.role)} names the entry"
         ) from error
 
 

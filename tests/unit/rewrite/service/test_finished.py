@@ -25,11 +25,11 @@ from workflow_scripts.nmt.pieces import target_coder
 from workflow_scripts.nmt.raw import coders
 from workflow_scripts.nmt.vocabulary import UNK
 from workflow_scripts.stages.generate.inflection import inflections
+from workflow_scripts.stages.rewrite.finished_model import make_rewriter
 from workflow_scripts.stages.rewrite.opening import add_options, open_rewriter, sets_of
 from workflow_scripts.stages.rewrite.requests import Request
 from workflow_scripts.stages.rewrite.rewriter import Rewriter, difference
 from workflow_scripts.stages.rewrite.spellings import forms_of, holds
-from workflow_scripts.stages.rewrite.take_over import take_over
 from workflow_scripts.stages.train import take_over as train
 
 # The import of the library alone takes seconds.
@@ -181,7 +181,7 @@ def test_the_folder_of_a_finished_rewriter_is_that_of_any_other(tmp_path: Path):
     train.take_over(task(tmp_path / "own"), tmp_path / "train")
     about = {"name": "theirs", "language": "en", "prefix": PREFIX}
     given, made = tmp_path / "train", tmp_path / "made"
-    take_over({"prefix": PREFIX, "about": about}, given, made)
+    make_rewriter({"prefix": PREFIX, "about": about}, given, made)
     record = verify(made / "model")
     assert set(record["files"]) == {*verify(given / "model")["files"], "rewriter.json"}
     assert {"source.model", "reference.model", "metrics.json"} <= set(record["files"])
@@ -196,9 +196,11 @@ def test_the_folder_of_a_finished_rewriter_is_that_of_any_other(tmp_path: Path):
     # Made again, and where a file can't have two names.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "link", Mock(side_effect=OSError))
-        take_over({"prefix": "", "about": about}, given, made)
+        make_rewriter({"prefix": "", "about": about}, given, made)
     assert not (made / "model.safetensors").samefile(given / "model.safetensors")
     write_paraphraser(tmp_path / "small", "Pegasus")
     train.take_over(task(tmp_path / "small"), tmp_path / "other")
     with pytest.raises(InputError, match=r"rewriter\.json: the model can't read its prefix '\?:"):
-        take_over({"prefix": "?: ", "about": {"prefix": "?: "}}, tmp_path / "other", tmp_path / "a")
+        make_rewriter(
+            {"prefix": "?: ", "about": {"prefix": "?: "}}, tmp_path / "other", tmp_path / "a"
+        )

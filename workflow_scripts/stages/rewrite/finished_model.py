@@ -11,10 +11,11 @@ from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.rewriter_card import CARD
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.raw import coders
-from workflow_scripts.stages.train.publishing import RECORD
+
+_RECORD = "model"
 
 
-def take_over(config: dict[str, Any], model: Path, output: Path) -> None:
+def make_rewriter(config: dict[str, Any], model: Path, output: Path) -> None:
     """Put a finished model into the folder of a rewriter, beside what is said of it.
 
     The files are those of `model` where the file system can give a file two names, else copies:
@@ -28,14 +29,14 @@ def take_over(config: dict[str, Any], model: Path, output: Path) -> None:
     Raises:
         InputError: a file is damaged, or the model can't read the prefix.
     """
-    record = verify(model / RECORD)
+    record = verify(model / _RECORD)
     for name in record["files"]:
         _share(model / name, output / name)
     write_json(output / CARD, config["about"])
     if config["prefix"]:
         coders(load_model(output, "cpu"), output, True, None, None)
     files = [output / name for name in (*record["files"], CARD)]
-    write_record(output / RECORD, 0, 0, {}, extra=record["extra"], files=files)
+    write_record(output / _RECORD, 0, 0, {}, extra=record["extra"], files=files)
 
 
 def _share(path: Path, name: Path) -> None:
@@ -47,7 +48,7 @@ def _share(path: Path, name: Path) -> None:
         copy_file(path, name)
 
 
-main = command(take_over)
+main = command(make_rewriter)
 
 if __name__ == "__main__":
     run(main)
