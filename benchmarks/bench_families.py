@@ -13,10 +13,12 @@ beside its engine. Pieces are those of a tokenizer of the family's kind, learnt 
 
 import argparse
 import json
+import multiprocessing
 import random
 import resource
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from copy import deepcopy
 from pathlib import Path
 from statistics import mean
@@ -36,7 +38,17 @@ from benchmarks.peers.hugging_face import (
     trained,
 )
 from tests.unit.nmt import test_tokenizers as tokenizers
-from tests.unit.nmt.families import Kind, core, forced, read, rows, widened, write, write_folder
+from tests.unit.nmt.families import (
+    SIZES,
+    Kind,
+    core,
+    forced,
+    read,
+    rows,
+    widened,
+    write,
+    write_folder,
+)
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
@@ -58,10 +70,13 @@ TOKENIZERS = {
 }
 COLUMNS = (
     "shape of",
-    "class, layers, size, vocabulary",
+    "class",
+    "layers, size",
+    "vocabulary",
     "logits",
     "longest",
     "their scale",
+    "GiB",
     "beam 4",
     "scoring",
     "pieces",
@@ -73,11 +88,22 @@ COLUMNS = (
 
 
 class Logits(NamedTuple):
-    """The largest difference for each sentence; the scale of the library's logits."""
+    """The largest difference for each sentence; the scale of the library's logits.
+
+    `memory`: the most that the process had, in GiB, pages of the file among it.
+    """
 
     differences: list[float]
     deviation: float
     largest: float
+    memory: float
+
+
+def published(family: Family, folder: Path, *, longest: bool = False) -> Logits:
+    """Return `logits` of a published shape, from a process that gives its memory back."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        kind = widened(family.kind, family.vocabulary)
+        return pool.submit(logits, kind, family.shape, folder, longest=longest).result()
 
 
 @torch.inference_mode()
@@ -87,6 +113,7 @@ def logits(kind: Kind, shape: dict[str, int], folder: Path, *, longest: bool = F
     One model is in memory at a time. With `longest` there is one more sentence, which has as many
     positions on both sides as the class knows.
     """
+    torch.set_num_threads(1)
     other = made(kind, shape)
     config = other.config
     marks = max(len(kind.prompt), sum(map(len, kind.source)))
@@ -112,7 +139,8 @@ def logits(kind: Kind, shape: dict[str, int], folder: Path, *, longest: bool = F
         gap = (found - wanted[:, columns]).masked_fill(found == -torch.inf, 0)
         differences.append(float(gap.abs().max()))
     usual = torch.cat(expected[: len(LENGTHS)])
-    return Logits(differences, float(usual.std()), float(usual.abs().max()))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return Logits(differences, float(usual.std()), float(usual.abs().max()), memory)
 
 
 class Copy(NamedTuple):
@@ -331,14 +359,15 @@ def pieces(name: str, folder: Path) -> tuple[int, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=FAMILIES, default=list(FAMILIES))
-    parser.add_argument("--small", action="store_true", help="logits of the small shape alone")
+    parser.add_argument("--small", action="store_true", help="logits of the copies' shape")
     options = parser.parse_args()
     torch.set_num_threads(1)
     print(f"| {' | '.join(COLUMNS)} |\n" + "|---" * len(COLUMNS) + "|")
     for name in options.only:
-        print(row(name, FAMILIES[name], small=options.small), flush=True)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"\nlargest memory: {peak:.1f} GiB")
+        family = FAMILIES[name]
+        if options.small:
+            family = family._replace(vocabulary=SMALL_VOCABULARY, shape=SMALL)
+        print(row(name, family), flush=True)
 
 
 def shown(search: Search) -> str:
@@ -352,24 +381,23 @@ def shown(search: Search) -> str:
     return cell
 
 
-def row(name: str, family: Family, *, small: bool) -> str:
+def row(name: str, family: Family) -> str:
     """Return a family's line of the table."""
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        size = SMALL_VOCABULARY if small else family.vocabulary
-        shape = SMALL if small else family.shape
-        kind = widened(family.kind, size)
-        found = logits(kind, shape, work / "published", longest=True)
+        found = published(family, work / "published", longest=True)
         copy = trained_copy(family, work / "small")
         equal, texts = pieces(name, work)
         peer = engine(copy, work)
         cells = [
             name,
-            f"{kind.name}, {shape.get('encoder_layers', 2)} + {shape.get('decoder_layers', 2)}, "
-            f"{shape['d_model']:,}, {size:,}",
+            family.kind.name,
+            "{encoder_layers} + {decoder_layers}, {d_model}".format_map(SIZES | family.shape),
+            f"{family.vocabulary:,}",
             f"{max(found.differences[:-1]):.1e}",
             f"{found.differences[-1]:.1e}",
             f"{found.deviation:.2f}, to {found.largest:.1f}",
+            f"{found.memory:.1f}",
             shown(beam_search(copy)),
             f"{scoring(copy):.0e}",
             f"{equal} of {texts}",
