@@ -291,6 +291,7 @@ def test_parts_of_characters_end_a_word_where_most_of_these_are_signs(piece: str
 
 
 MODEL = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
+TWICE = {"type": "Unigram", "vocab": [["<unk>", 0.0], ["a", -1.0], ["a", -2.0]], "unk_id": 0}
 
 
 @pytest.mark.parametrize(
@@ -302,6 +303,12 @@ MODEL = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
         (json.dumps({"model": {"type": "WordPiece"}}), r"model.type is 'WordPiece'; supported"),
         (json.dumps({"model": MODEL, "decoder": None}), r"its decoder is neither ByteLevel nor"),
         (json.dumps({"model": MODEL, "decoder": {"type": "BPEDecoder"}}), r"not supported"),
+        (
+            json.dumps(
+                {"model": TWICE, "decoder": json.loads(decoders.Metaspace().__getstate__())}
+            ),
+            r"model.vocab has a piece twice",
+        ),
         (
             json.dumps({"model": MODEL | {"merges": 1}, "decoder": {"type": "ByteLevel"}}),
             r"cannot read the tokenizer: ",

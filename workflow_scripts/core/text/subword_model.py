@@ -188,6 +188,9 @@ class _Tokenizer:
             self._tokenizer = Tokenizer.from_str(json.dumps(parts))
         except Exception as error:  # the library raises no other kind
             raise InputError(f"{path}: cannot read the tokenizer: {error}") from error
+        pieces = self._tokenizer.get_vocab(with_added_tokens=False)
+        if len(pieces) < len(parts["model"]["vocab"]):
+            raise InputError(f"{path}: model.vocab has a piece twice")
         self._tokenizer.encode_special_tokens = True
         self._special |= {_UNKNOWN}
         self._names: dict[int, str] = {}
@@ -304,13 +307,9 @@ def _check(path: Path, parts: dict[str, Any]) -> bool:
     Raises:
         InputError: its pieces do not tell where blanks stand, or its kind is another.
     """
-    kind, vocabulary = parts["model"]["type"], parts["model"].get("vocab")
+    kind = parts["model"]["type"]
     if kind not in ("BPE", "Unigram"):
         raise InputError(f"{path}: model.type is {kind!r}; supported are BPE and Unigram")
-    if isinstance(vocabulary, list):
-        pieces = [piece for piece, *_ in vocabulary]
-        if len({*pieces}) < len(pieces):
-            raise InputError(f"{path}: model.vocab has a piece twice")
     steps = list(_steps(parts.get("decoder")))
     if any(step.get("type") == "ByteLevel" for step in steps):
         return True
