@@ -78,9 +78,13 @@ def source_coder(model: Model, spm_model: Path | None = None) -> TextCoder:
     """Return the coder of a model's source side: of pieces, or of raw text with `spm_model`.
 
     Raises:
-        InputError: the model can't read its prefix.
+        InputError: the model can't read its prefix, or sources are pieces and it has one.
     """
     coder = TextCoder(model.source_vocab, spm_model, model.source_ids, model.prefix)
+    if model.prefix and not coder.raw:
+        raise InputError(
+            f"{CARD}: a prefix stands before plain text, not before pieces; give --raw"
+        )
     if coder.raw and UNK in coder.encode(model.prefix):
         raise InputError(
             f"{CARD}: the model can't read its prefix {model.prefix!r}; take the one of its "

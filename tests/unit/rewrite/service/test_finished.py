@@ -162,6 +162,8 @@ def test_a_prefix_that_can_not_be_read_is_refused(folder: Path, tmp_path: Path):
         load_model(tmp_path, "cpu")
     (tmp_path / "rewriter.json").write_text('{"prefix": "\u732b: "}', encoding="utf-8")
     model = load_model(tmp_path, "cpu")
+    with pytest.raises(InputError, match=r"before plain text, not before pieces; give --raw"):
+        coders(model, tmp_path, False, None, None)
     if UNK not in target_coder(model, model.target_spm).encode("\u732b"):  # in bytes
         coders(model, tmp_path, True, None, None)
         return
