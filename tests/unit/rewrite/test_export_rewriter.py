@@ -193,6 +193,7 @@ def test_the_card_of_a_finished_model_says_so_and_what_it_reads(run_folder, tmp_
     measures = json.loads((run / "rewrite.plain-measures" / "measures.json").read_text())
     metrics = {"parameters": 7654321, "kind": HUGGING_FACE_MORE}
     text = export_rewriter.card(about, metrics, measures, [], about["licence"])
+    assert "the pairs were made" not in text
     assert "It is the finished model `student_pt_en`, which Paraloom" in text
     assert "did not train: 7,654,321 parameters.\nIt reads `say: ` in front of every" in text
     assert yaml.safe_load(text.split("---\n")[1])["tags"][2:] == ["paraloom"]
