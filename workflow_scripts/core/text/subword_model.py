@@ -23,7 +23,7 @@ _UNKNOWN = "<unk>"
 # Before the name of a token that no text may hold; a code point that is no character.
 _NO_TEXT = "\U0010ffff"
 _VOCABULARY = "vocab.json"
-_SAVE = "write tokenizer.json with AutoTokenizer.from_pretrained(…).save_pretrained(…)"
+SAVE = "write tokenizer.json with AutoTokenizer.from_pretrained(…).save_pretrained(…)"
 
 
 class SubwordModel:
@@ -251,10 +251,10 @@ def _parts(path: Path) -> dict[str, Any]:
         return {"added_tokens": [], **parts}
     merges = path.with_name("merges.txt")
     if not parts or not all(type(index) is int for index in parts.values()):
-        raise InputError(f'{path}: no tokenizer.json: it has no object "model"; {_SAVE}')
+        raise InputError(f'{path}: no tokenizer.json: it has no object "model"; {SAVE}')
     if not merges.is_file():
         raise InputError(
-            f"{path} is a vocabulary, and has no merges.txt beside it; put it there, or {_SAVE}"
+            f"{path} is a vocabulary, and has no merges.txt beside it; put it there, or {SAVE}"
         )
     return _of_merges(path, merges, parts)
 
