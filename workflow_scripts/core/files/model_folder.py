@@ -272,7 +272,8 @@ def _ctranslate2(files: set[str], folder: str) -> ModelFiles:
     else:
         names = sorted(name for name in files if name.endswith((".spm", ".model")))
         source, target = _sides(names, folder) if names else (None, None)
-    more = ("merges.txt", "tokenizer_config.json") if text == "vocab.json" else ()
+    more = ("merges.txt",) * (text == "vocab.json")
+    more += ("tokenizer_config.json",) * (text in ("vocab.json", "tokenizer.json"))
     configs = (f"{inside}config.json", *more, SETTINGS)
     return ModelFiles(
         CTRANSLATE2,
