@@ -256,6 +256,9 @@ def test_sentencepiece_of_pegasus_stands_behind_its_own_tokens(tmp_path: Path):
     assert found[14:] == ["<mask_1>", "<mask_2>", "<unk_2>", "<unk_3>", "<unk_4>"] + [
         f"<pad{row}>" for row in range(18, 24)
     ]
+    write(tmp_path / "model" / "tokenizer_config.json", {"offset": "5"})
+    with pytest.raises(InputError, match="offset is '5'; it must be a whole number from 2 to"):
+        load_model(tmp_path / "model", "cpu")
 
 
 def test_what_is_suppressed_is_no_candidate(tmp_path: Path):

@@ -311,6 +311,7 @@ MODEL = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
         ('{"model": "a"}', r'no tokenizer.json: it has no object "model"; write tokenizer.json'),
         ('{"a": 0}', r"is a vocabulary, and has no merges.txt beside it"),
         (json.dumps({"model": {"type": "WordPiece"}}), r"model.type is 'WordPiece'; supported"),
+        (json.dumps({"model": MODEL, "decoder": "a"}), r"its decoder is neither ByteLevel nor"),
         (json.dumps({"model": MODEL, "decoder": None}), r"its decoder is neither ByteLevel nor"),
         (json.dumps({"model": MODEL, "decoder": {"type": "BPEDecoder"}}), r"not supported"),
         (

@@ -339,7 +339,11 @@ def _check(path: Path, parts: dict[str, Any]) -> bool:
     return False
 
 
-def _steps(part: dict[str, Any] | None, key: str) -> Iterator[dict[str, Any]]:
+def _steps(part: Any, key: str) -> Iterator[dict[str, Any]]:
     """Yield the steps of a part of a tokenizer, which may be a sequence with the steps at `key`."""
-    for step in part[key] if part and key in part else filter(None, [part]):
-        yield from _steps(step, key) if key in step else [step]
+    if isinstance(part, dict):
+        if isinstance(part.get(key), list):
+            for step in part[key]:
+                yield from _steps(step, key)
+        else:
+            yield part

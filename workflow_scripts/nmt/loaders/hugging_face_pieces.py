@@ -206,6 +206,11 @@ def _pieces(
         special = _added(folder, files, ids)
     elif (config["model_type"], path.name) == ("pegasus", "spiece.model"):
         offset = read_if_there(folder, files, _TOKENIZER).get("offset", _OFFSET)
+        if type(offset) is not int or not 2 <= offset <= config["vocab_size"]:
+            raise InputError(
+                f"{folder / _TOKENIZER}: offset is {offset!r}; it must be a whole number from 2 to "
+                f"vocab_size, {config['vocab_size']}"
+            )
         ids = {piece: row + offset if row > 1 else row for piece, row in pieces.items()}
         # Its own names of the rows between: two masks, then tokens that no text has.
         masks = {"<mask_1>": 2, "<mask_2>": 3}
