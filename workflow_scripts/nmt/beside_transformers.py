@@ -111,9 +111,12 @@ class _Library:
         # A tag of OPUS-MT is part of the text, a code of a language is not.
         first = model.marks.first or BOS
         tagged = orders.languages is None and first != BOS
-        self._before = f"{model.source_vocab.pieces([first])[0]} " if tagged else ""
+        tag = f"{model.source_vocab.pieces([first])[0]} " if tagged else ""
+        self._before = tag + model.prefix
         source, target = (code.strip("_") for code in orders.languages or ("", ""))
         languages = {"src_lang": source, "tgt_lang": target} if orders.languages else {}
+        shows = transformers.utils.logging.is_progress_bar_enabled()
+        transformers.utils.logging.disable_progress_bar()
         try:
             self._model = transformers.AutoModelForSeq2SeqLM.from_pretrained(
                 folder, dtype=torch.float32, local_files_only=True
@@ -123,6 +126,9 @@ class _Library:
             )
         except Exception as error:  # of whatever part of it
             raise InputError(f"{folder}: transformers can't read it: {error}") from error
+        finally:
+            if shows:
+                transformers.utils.logging.enable_progress_bar()
         config = self._model.config
         # The folder's own may have other settings of a search.
         self._model.generation_config = transformers.GenerationConfig(

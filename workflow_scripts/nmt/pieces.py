@@ -115,6 +115,7 @@ def raw_coders(
     if spm_source is None or spm_target is None:
         raise InputError(
             "this model's folder has no SentencePiece models of its own: name those of both sides "
-            "(--spm-source, --spm-target)"
+            "(--spm-source, --spm-target), or, if it is one of CTranslate2, copy its "
+            "tokenizer.json or SentencePiece model into the folder"
         )
     return source_coder(model, spm_source), target_coder(model, spm_target)

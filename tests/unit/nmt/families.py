@@ -104,6 +104,24 @@ KINDS = {
         prompt=[18],
         chosen=TO_MBART,
     ),
+    "mBART-25 that begins with </s>": Kind(
+        "MBart",
+        SCALED,
+        **MBART,
+        source=([], [2, 19]),
+        prompt=[2, 18],
+        chosen=TO_MBART,
+        tokenizer={"tokenizer_class": "MBartTokenizerFast"},
+    ),
+    "mBART-50 that begins with a code": Kind(
+        "MBart",
+        SCALED | {"decoder_start_token_id": 18},
+        **MBART,
+        source=([19], [2]),
+        prompt=[18],
+        chosen=TO_MBART,
+        tokenizer={"tokenizer_class": "MBart50Tokenizer"},
+    ),
     "PEGASUS": Kind(
         "Pegasus",
         SCALED

@@ -71,9 +71,10 @@ def write_m2m100(
     special = [*FAIRSEQ, *LANGUAGES, "<mask>"]
     added = [{"id": tokens.index(name), "content": name, "special": True} for name in special]
     pieces = {"type": "Unigram", "unk_id": 3, "vocab": [[name, -1.0] for name in tokens]}
+    blanks = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
     chosen = dict(zip(("target", "source"), LANGUAGES, strict=True))
     for name, content in (
-        ("tokenizer.json", {"model": pieces, "added_tokens": added}),
+        ("tokenizer.json", {"model": pieces, "added_tokens": added, "decoder": blanks}),
         ("paraloom.json", chosen),
     ):
         (folder / name).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")

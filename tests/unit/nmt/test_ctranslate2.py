@@ -75,6 +75,20 @@ def test_weights_with_several_names_are_one(tmp_path: Path):
         saved(tmp_path / "model", files, tensors)
 
 
+@pytest.mark.parametrize("first", [TABLE, "encoder/embeddings/weight"])
+def test_aliases_may_have_the_names_of_older_models(tmp_path: Path, first: str):
+    made = write(tmp_path / "model")
+    tables = {TABLE, "decoder/projection/weight", "encoder/embeddings/weight"}
+    old = {
+        name.replace("encoder/embeddings_0/", "encoder/embeddings/"): made[name] for name in made
+    }
+    kept = {name: variable for name, variable in old.items() if name not in tables - {first}}
+    content = binary(kept, dict.fromkeys(tables - {first}, first), revision=4)
+    (tmp_path / "model" / "model.bin").write_bytes(content)
+    model = load_model(tmp_path / "model", "cpu")
+    assert list(score(model, PAIRS)) == pytest.approx(expected({}), abs=1e-5)
+
+
 def rewritten(folder: Path, edit, **head) -> None:
     """Write a folder whose variables are edited, each under its own name."""
     made = write(folder)

@@ -36,7 +36,7 @@ from workflow_scripts.nmt.loaders import load_model, opened_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.saving import save_model
 from workflow_scripts.nmt.scoring import score
-from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS
+from workflow_scripts.nmt.vocabulary import BOS, EOS, SYMBOLS
 
 # Its import alone takes seconds.
 pytestmark = pytest.mark.slow
@@ -256,6 +256,9 @@ def test_sentencepiece_of_pegasus_stands_behind_its_own_tokens(tmp_path: Path):
     assert found[14:] == ["<mask_1>", "<mask_2>", "<unk_2>", "<unk_3>", "<unk_4>"] + [
         f"<pad{row}>" for row in range(18, 24)
     ]
+    write(tmp_path / "model" / "tokenizer_config.json", {"offset": "5"})
+    with pytest.raises(InputError, match="offset is '5'; it must be a whole number from 2 to"):
+        load_model(tmp_path / "model", "cpu")
 
 
 def test_what_is_suppressed_is_no_candidate(tmp_path: Path):
@@ -269,12 +272,17 @@ def test_what_is_suppressed_is_no_candidate(tmp_path: Path):
 def test_settings_of_a_search_are_told_once(tmp_path: Path, capsys: pytest.CaptureFixture):
     made(tmp_path / "model", KINDS["BART"])
     path = tmp_path / "model" / "generation_config.json"
-    write(path, json.loads(path.read_text()) | {"num_beams": 4, "length_penalty": 2.0})
+    write(
+        path,
+        json.loads(path.read_text())
+        | {"num_beams": 4, "length_penalty": 2.0}
+        | {"bad_words_ids": [[5, 6]], "begin_suppress_tokens": [4], "diversity_penalty": 0.0},
+    )
     load_model(tmp_path / "model", "cpu")
     load_model(tmp_path / "model", "cpu")
     told = capsys.readouterr().err.splitlines()
     assert [line.rpartition(": ")[2] for line in told if "not followed" in line] == [
-        "length_penalty, num_beams"
+        "begin_suppress_tokens, length_penalty, num_beams, bad_words_ids of several tokens"
     ]
 
 
@@ -319,8 +327,27 @@ def test_a_model_without_languages_has_none_to_choose(tmp_path: Path, name: str)
         ("BART", {"quantization_config": {"bits": 4}}, "quantization_config is {'bits': 4}"),
         ("BART", {"normalize_before": True}, "normalize_before is True, supported is False"),
         ("BART", {"activation_function": "gelu_new"}, "activation_function is 'gelu_new'"),
-        ("NLLB", {"decoder_start_token_id": 0}, "decoder_start_token_id is 0, supported is 2"),
-        ("mBART-50", {"decoder_start_token_id": 5}, "decoder_start_token_id is 5; it must be eos"),
+        ("BART", {"model_type": ["bart"]}, "model_type is ['bart'], supported is 'bart' or"),
+        ("BART", {"architectures": 5}, "architectures is [5], supported are …ForConditionalGen"),
+        ("BART", {"pad_token_id": 0}, "pad_token_id is 0, which is '<s>'; it must be the id of '<"),
+        ("BART", {"pad_token_id": 99}, "pad_token_id is 99, which is None; it must be the id of"),
+        ("PEGASUS", {"eos_token_id": 5}, "eos_token_id is 5, which is '▁5'; it must be the id of"),
+        ("NLLB", {"pad_token_id": 0}, "pad_token_id is 0, supported is 1"),
+        ("NLLB", {"tokenizer_class": "SMALL100Tokenizer"}, "tokenizer_class is 'SMALL100Tokeniz"),
+        ("BART", {"suppress_tokens": 5}, "generation_config.json: suppress_tokens is 5; it must"),
+        ("BART", {"suppress_tokens": [[1]]}, "suppress_tokens is [[1]]; it must be a list of ids"),
+        ("BART", {"bad_words_ids": [5]}, "bad_words_ids is [5]; it must be a list of lists of ids"),
+        ("BART", {"bad_words_ids": [[24]]}, "must be a list of lists of ids from 0 to 23"),
+        (
+            "NLLB",
+            {"decoder_start_token_id": 0},
+            "decoder_start_token_id of generation_config.json is 0, supp",
+        ),
+        (
+            "mBART-50",
+            {"decoder_start_token_id": 5},
+            "generation_config.json is 5; it must be eos_token_id, 2",
+        ),
         ("NLLB", {"vocab_size": 90}, "has 22 pieces with ids up to 21, vocab_size of the config"),
         ("NLLB", {"vocab_size": 20}, "vocab_size of the config is 20; it belongs to another model"),
         ("NLLB", {"vocab_size": 26}, "'model.encoder.embed_tokens.weight' is"),
@@ -328,7 +355,35 @@ def test_a_model_without_languages_has_none_to_choose(tmp_path: Path, name: str)
 )
 def test_other_models_are_refused_by_name(tmp_path: Path, name: str, changes: dict, shown: str):
     made(tmp_path / "model", KINDS[name])
-    path = tmp_path / "model" / "config.json"
-    write(path, json.loads(path.read_text()) | changes)
+    # In the second what the first has of a search is set again.
+    for file in ("config.json", "generation_config.json"):
+        path = tmp_path / "model" / file
+        write(path, json.loads(path.read_text()) | changes)
     with pytest.raises(InputError, match=re.escape(shown)):
+        load_model(tmp_path / "model", "cpu")
+
+
+def test_the_first_token_of_the_decoder_is_that_of_a_search(tmp_path: Path):
+    made(tmp_path / "model", KINDS["mBART-25"])
+    path = tmp_path / "model" / "generation_config.json"
+    write(path, json.loads(path.read_text()) | {"decoder_start_token_id": 2})
+    assert load_model(tmp_path / "model", "cpu").marks.lead == (EOS,)
+
+
+def test_ids_are_those_of_the_tokens_that_the_tokenizer_names(tmp_path: Path):
+    made(tmp_path / "model", KINDS["BART"])
+    path = tmp_path / "model" / "tokenizer_config.json"
+    write(path, {"pad_token": {"content": "<pad>"}, "eos_token": "▁4"})
+    with pytest.raises(InputError, match=r"eos_token_id is 2, which is '</s>'; it must .*'▁4', 4"):
+        load_model(tmp_path / "model", "cpu")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("NLLB", "spiece.model"), ("BART", "sentencepiece.bpe.model")]
+)
+def test_sentencepiece_whose_ids_are_not_known_is_refused(tmp_path: Path, kind: str, name: str):
+    made(tmp_path / "model", KINDS[kind])
+    (tmp_path / "model" / "tokenizer.json").unlink()
+    (tmp_path / "model" / name).write_bytes(spm_model(WORDS, ("<unk>", "<s>", "</s>")))
+    with pytest.raises(InputError, match=f"{name}: a model of .*; write tokenizer.json with"):
         load_model(tmp_path / "model", "cpu")

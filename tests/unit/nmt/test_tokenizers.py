@@ -165,7 +165,17 @@ def with_merges(folder: Path) -> Kind:
     return Kind(folder / "vocab.json", kind.own, kind.expected)
 
 
-MAKERS = (unigram, with_vocabulary, shifted, pegasus, metaspace, byte_level, with_merges)
+def with_settings(folder: Path) -> Kind:
+    kind = of_library(folder / "tokenizer.json", bytes_of(prefix=True))
+    parts = json.loads(kind.path.read_text())
+    parts["pre_tokenizer"]["add_prefix_space"] = False
+    kind.path.write_text(json.dumps(parts))
+    (folder / "tokenizer_config.json").write_text('{"add_prefix_space": true}')
+    return Kind(kind.path, kind.own, kind.expected)
+
+
+OF_FILES = (with_merges, with_settings)
+MAKERS = (unigram, with_vocabulary, shifted, pegasus, metaspace, byte_level, *OF_FILES)
 
 
 @pytest.fixture(scope="module", params=MAKERS, ids=lambda maker: maker.__name__)
@@ -191,12 +201,13 @@ def test_ids_are_the_library_s_and_pieces_join_to_the_text(kind: Kind, text: str
 
 
 @few
-@given(text=st.text("a\u00e9\u732b\u2581\U0001f642 <0xE9>\u03b1\u201d\u0301", min_size=1))
+@given(text=st.text("a\u00e9\u732b\u2581\U0001f642 <0xE9>\u03b1\u201d\u0301\n\xa0\x1c", min_size=1))
 def test_byte_level_pieces_write_every_text(byte_kind: Kind, text: str):
     pieces = byte_kind.model.pieces(text)
     assert byte_kind.model.text(pieces) == text.removeprefix(" ")
     assert len(set(byte_kind.model.ids())) == len(byte_kind.model.ids())
     assert all(piece in byte_kind.own for piece in pieces)
+    assert " ".join(pieces).split() == pieces
 
 
 @pytest.fixture(scope="module")
@@ -301,6 +312,7 @@ TWICE = {"type": "Unigram", "vocab": [["<unk>", 0.0], ["a", -1.0], ["a", -2.0]],
         ('{"model": "a"}', r'no tokenizer.json: it has no object "model"; write tokenizer.json'),
         ('{"a": 0}', r"is a vocabulary, and has no merges.txt beside it"),
         (json.dumps({"model": {"type": "WordPiece"}}), r"model.type is 'WordPiece'; supported"),
+        (json.dumps({"model": MODEL, "decoder": "a"}), r"its decoder is neither ByteLevel nor"),
         (json.dumps({"model": MODEL, "decoder": None}), r"its decoder is neither ByteLevel nor"),
         (json.dumps({"model": MODEL, "decoder": {"type": "BPEDecoder"}}), r"not supported"),
         (
@@ -335,8 +347,9 @@ def test_what_is_no_tokenizer_is_named(tmp_path: Path, content: str, message: st
         SubwordModel(tmp_path / "bad.json")
 
 
-def test_two_files_are_copied_as_one(tmp_path: Path):
-    kind = with_merges(tmp_path)
+@pytest.mark.parametrize("maker", OF_FILES)
+def test_two_files_are_copied_as_one(tmp_path: Path, maker: Callable[[Path], Kind]):
+    kind = maker(tmp_path)
     copy_model(kind.path, tmp_path / "source.model")
     copy = SubwordModel(tmp_path / "source.model")
     assert copy.ids() == kind.model.ids()

@@ -173,9 +173,13 @@ def _hugging_face(files: set[str], folder: str) -> ModelFiles:
     config, source, target, vocabulary = _HF_FILES
     text = _present(_HF_TEXT, files)
     kind = HUGGING_FACE_MORE if text and not files & {source, target} else HUGGING_FACE
+    if not text and not files & {source, target}:
+        raise InputError(
+            f"{folder} has no tokenizer: {HUGGING_FACE} has {source}, {target} and {vocabulary}, "
+            f"{HUGGING_FACE_MORE} has {' or '.join(_HF_TEXT)}; put those of the model there"
+        )
     if kind == HUGGING_FACE:
-        other = f"; {HUGGING_FACE_MORE} has {' or '.join(_HF_TEXT)}"
-        _require(kind, _HF_FILES, files, folder, other)
+        _require(kind, _HF_FILES, files, folder)
     weights, parts = _hugging_face_weights(kind, files, folder)
     if kind == HUGGING_FACE_MORE:
         _require(kind, (config,), files, folder)
@@ -272,7 +276,8 @@ def _ctranslate2(files: set[str], folder: str) -> ModelFiles:
     else:
         names = sorted(name for name in files if name.endswith((".spm", ".model")))
         source, target = _sides(names, folder) if names else (None, None)
-    more = ("merges.txt", "tokenizer_config.json") if text == "vocab.json" else ()
+    more = ("merges.txt",) * (text == "vocab.json")
+    more += ("tokenizer_config.json",) * (text in ("vocab.json", "tokenizer.json"))
     configs = (f"{inside}config.json", *more, SETTINGS)
     return ModelFiles(
         CTRANSLATE2,

@@ -1,7 +1,7 @@
 """How pieces are spelled: as SentencePiece spells them, whatever tokenizer they are of.
 
-A blank is U+2581. A byte that is no character of its own is `<0xE2>`, as in SentencePiece models
-that fall back to bytes; byte-level BPE has pieces of such bytes.
+A blank is U+2581. A byte that is no character of its own, or of other whitespace, is `<0xE2>`, as
+in SentencePiece models that fall back to bytes; byte-level BPE has pieces of such bytes.
 """
 
 import re
@@ -33,9 +33,12 @@ def spelled(piece: str) -> str:
 def _spelled(character: str) -> str:
     if "\udc00" <= character <= "\udcff":  # how Python shows a byte that is no UTF-8
         return f"<0x{ord(character) - 0xDC00:02X}>"
-    if character == WORD_MARK:  # as a sign of the text, not for a blank
+    if character == " ":
+        return WORD_MARK
+    # As a sign of the text, not for a blank; and what would end a piece between blanks.
+    if character == WORD_MARK or character.isspace():
         return "".join(f"<0x{byte:02X}>" for byte in character.encode())
-    return WORD_MARK if character == " " else character
+    return character
 
 
 def follows_word(piece: str) -> bool:

@@ -23,7 +23,8 @@ _UNKNOWN = "<unk>"
 # Before the name of a token that no text may hold; a code point that is no character.
 _NO_TEXT = "\U0010ffff"
 _VOCABULARY = "vocab.json"
-_SAVE = "write tokenizer.json with AutoTokenizer.from_pretrained(…).save_pretrained(…)"
+_TOKENIZER = "tokenizer.json"
+SAVE = "write tokenizer.json with AutoTokenizer.from_pretrained(…).save_pretrained(…)"
 
 
 class SubwordModel:
@@ -33,7 +34,8 @@ class SubwordModel:
 
     Args:
         path: of a SentencePiece model, of a tokenizer.json, or of a vocab.json of byte-level BPE
-            with merges.txt beside it. The first byte tells which.
+            with merges.txt beside it. The first byte tells which. `add_prefix_space` of a
+            tokenizer_config.json beside a tokenizer.json or vocab.json holds for byte-level BPE.
 
     Attributes:
         path: the same.
@@ -98,12 +100,12 @@ class SubwordModel:
 
 
 def copy_model(path: Path, copy: Path) -> None:
-    """Copy a tokenizer as one file: a vocab.json with its merges.txt becomes a tokenizer.json.
+    """Copy a tokenizer as one file, with what stands beside a vocab.json or tokenizer.json.
 
     Raises:
         InputError: as `SubwordModel`.
     """
-    if path.name == _VOCABULARY:
+    if path.name == _VOCABULARY or _prefix_space(path) is not None:
         write_text(copy, json.dumps(_parts(path)))
     else:
         copy_file(path, copy)
@@ -251,13 +253,17 @@ def _parts(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: cannot read the tokenizer: {error}") from error
     if isinstance(parts.get("model"), dict):
         parts["model"].setdefault("type", "BPE" if "merges" in parts["model"] else "Unigram")
+        prefix = _prefix_space(path)
+        for step in () if prefix is None else _steps(parts.get("pre_tokenizer"), "pretokenizers"):
+            if step.get("type") == "ByteLevel":
+                step["add_prefix_space"] = prefix
         return {"added_tokens": [], **parts}
     merges = path.with_name("merges.txt")
     if not parts or not all(type(index) is int for index in parts.values()):
-        raise InputError(f'{path}: no tokenizer.json: it has no object "model"; {_SAVE}')
+        raise InputError(f'{path}: no tokenizer.json: it has no object "model"; {SAVE}')
     if not merges.is_file():
         raise InputError(
-            f"{path} is a vocabulary, and has no merges.txt beside it; put it there, or {_SAVE}"
+            f"{path} is a vocabulary, and has no merges.txt beside it; put it there, or {SAVE}"
         )
     return _of_merges(path, merges, parts)
 
@@ -272,17 +278,28 @@ def _of_merges(path: Path, merges: Path, vocabulary: Iterable[str]) -> dict[str,
         tokenizer = Tokenizer(BPE.from_file(str(path), str(merges)))
     except Exception as error:  # the library raises no other kind
         raise InputError(f"{path} and {merges.name}: cannot be read: {error}") from error
-    settings = path.with_name("tokenizer_config.json")
-    try:
-        chosen = parse_json(settings.read_text(encoding="utf-8")) if settings.exists() else {}
-        prefix = bool(chosen.get("add_prefix_space", False))
-    except (OSError, ValueError, AttributeError) as error:
-        raise InputError(f"{settings}: cannot be read: {error}") from error
-    tokenizer.pre_tokenizer, tokenizer.decoder = ByteLevel(add_prefix_space=prefix), Decoder()
+    prefix = ByteLevel(add_prefix_space=_prefix_space(path) or False)
+    tokenizer.pre_tokenizer, tokenizer.decoder = prefix, Decoder()
     names = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
     known = set(vocabulary)
     tokenizer.add_special_tokens([name for name in names if name in known])
     return json.loads(tokenizer.to_str())
+
+
+def _prefix_space(path: Path) -> bool | None:
+    """Return `add_prefix_space` of the tokenizer_config.json beside a tokenizer, None if it is not.
+
+    Raises:
+        InputError: that file can't be read.
+    """
+    settings = path.with_name("tokenizer_config.json")
+    if path.name not in (_TOKENIZER, _VOCABULARY) or not settings.exists():
+        return None
+    try:
+        chosen = parse_json(settings.read_text(encoding="utf-8")).get("add_prefix_space")
+    except (OSError, ValueError, AttributeError) as error:
+        raise InputError(f"{settings}: cannot be read: {error}") from error
+    return None if chosen is None else bool(chosen)
 
 
 def _without_special(parts: dict[str, Any], special: set[str]) -> str | None:
@@ -310,7 +327,7 @@ def _check(path: Path, parts: dict[str, Any]) -> bool:
     kind = parts["model"]["type"]
     if kind not in ("BPE", "Unigram"):
         raise InputError(f"{path}: model.type is {kind!r}; supported are BPE and Unigram")
-    steps = list(_steps(parts.get("decoder")))
+    steps = list(_steps(parts.get("decoder"), "decoders"))
     if any(step.get("type") == "ByteLevel" for step in steps):
         return True
     if not any(WORD_MARK in json.dumps(step, ensure_ascii=False) for step in steps):
@@ -321,7 +338,11 @@ def _check(path: Path, parts: dict[str, Any]) -> bool:
     return False
 
 
-def _steps(part: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-    """Yield the steps of a decoder, which may be a sequence."""
-    for step in part["decoders"] if part and "decoders" in part else filter(None, [part]):
-        yield from _steps(step) if "decoders" in step else [step]
+def _steps(part: Any, key: str) -> Iterator[dict[str, Any]]:
+    """Yield the steps of a part of a tokenizer, which may be a sequence with the steps at `key`."""
+    if isinstance(part, dict):
+        if isinstance(part.get(key), list):
+            for step in part[key]:
+                yield from _steps(step, key)
+        else:
+            yield part

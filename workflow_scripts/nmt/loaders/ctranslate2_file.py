@@ -136,22 +136,25 @@ def read(path: Path) -> Content:
     revision = reader.number("the revision", "I")
     variables: dict[str, Variable] = {}
     for number in range(reader.number("the number of variables", "I")):
-        name = _string(reader, f"the name of variable {number}")
+        name = _name(reader, f"the name of variable {number}")
         if name in variables:
             raise reader.error(f"two variables have the name {name}")
-        variables[name.replace("encoder/embeddings/", "encoder/embeddings_0/")] = _variable(
-            reader, name
-        )
+        variables[name] = _variable(reader, name)
     aliases: dict[str, str] = {}
     for number in range(reader.number("the number of aliases", "I")):
-        alias = _string(reader, f"the name of alias {number}")
-        name = _string(reader, f"the variable of {alias}")
+        alias = _name(reader, f"the name of alias {number}")
+        name = _name(reader, f"the variable of {alias}")
         if name not in variables:
             raise reader.error(f"{alias} stands for {name}, which is not there")
         # An alias stands for the scale too.
         aliases |= {alias: name, alias + _SCALE: name + _SCALE}
     reader.check_end()
     return Content(path, version, spec, revision, variables, aliases)
+
+
+def _name(reader: BinaryReader, what: str) -> str:
+    """Read a name; older files have another one for the table of the source."""
+    return _string(reader, what).replace("encoder/embeddings/", "encoder/embeddings_0/")
 
 
 def _string(reader: BinaryReader, what: str) -> str:

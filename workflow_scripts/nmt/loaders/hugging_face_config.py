@@ -14,15 +14,18 @@ from workflow_scripts.core.files.model_folder import HUGGING_FACE, ModelFiles
 SIDES = ("encoder", "decoder")
 ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu", "gelu": "gelu"}
 _GENERATION = "generation_config.json"
-_IDS = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")
+_START = "decoder_start_token_id"
+_IDS = ("pad_token_id", "bos_token_id", "eos_token_id", _START)
 # What the searches of Hugging Face do by default, and ours never; values that change nothing.
 _NOT_FOLLOWED: dict[str, tuple[object, ...]] = {
+    "begin_suppress_tokens": ([],),
+    "diversity_penalty": (0,),
     "encoder_no_repeat_ngram_size": (0,),
-    "length_penalty": (1, 1.0),
+    "length_penalty": (1,),
     "min_length": (0,),
     "no_repeat_ngram_size": (0,),
     "num_beams": (1,),
-    "repetition_penalty": (1, 1.0),
+    "repetition_penalty": (1,),
 }
 _COUNTS = (
     "d_model",
@@ -43,7 +46,8 @@ class Family:
     `final_norms`: whether there are norms of the embeddings, and behind the last layers; `learned`:
     whether positions are trained; `offset`: which of their table or formula is the first; `less`:
     the frequencies of computed ones have the step size / 2 - `less` (`positions.sinusoids`);
-    `code`: what the names of languages look like, if sentences have them.
+    `code`: what the names of languages look like, if sentences have them; `pad`: the id from which
+    positions are counted, and which the pad must have for `offset`, None if they never are.
     """
 
     start: str | None
@@ -54,6 +58,7 @@ class Family:
     offset: int = 0
     less: int = 0
     code: str | None = None
+    pad: int | None = None
     activations: tuple[str, ...] = tuple(ACTIVATIONS)
 
 
@@ -74,6 +79,7 @@ FAMILIES = {
         offset=2,
         less=1,
         code="__[a-z]{2,3}__|[a-z]{3}_[A-Z][a-z]{3}",
+        pad=1,
     ),
     "marian": Family(
         "pad_token_id",
@@ -115,7 +121,7 @@ def read_config(folder: Path, files: ModelFiles) -> dict[str, Any]:
     """Return the keys of a config; those that may be left out are filled in.
 
     Ids of pieces stand in generation_config.json if they don't in config.json. `suppressed` has
-    those that it keeps out of outputs.
+    those that it keeps out of outputs, `start_of` tells whether it has the decoder's first token.
     """
     path = folder / files.configs[0]
     config = read_object(path)
@@ -130,13 +136,49 @@ def read_config(folder: Path, files: ModelFiles) -> dict[str, Any]:
         defaults |= {"eos_token_id": 0}
     config = defaults | config
     config |= {key: generation.get(key) for key in _IDS if config.get(key) is None}
-    settings = config | generation
-    alone = [phrase[0] for phrase in settings.get("bad_words_ids") or [] if len(phrase) == 1]
+    suppressed: set[int] = set()
+    start_of = ""
+    if files.kind != HUGGING_FACE:
+        if generation.get(_START) is not None:
+            config[_START], start_of = generation[_START], f" of {_GENERATION}"
+        phrases = _phrases(folder, files, config | generation, generation)
+        suppressed = {phrase[0] for phrase in phrases if len(phrase) == 1}
     return {
         **config,
         "decoder_vocab_size": config.get("decoder_vocab_size") or config.get("vocab_size"),
-        "suppressed": {*alone, *(settings.get("suppress_tokens") or [])},
+        "suppressed": suppressed,
+        "start_of": start_of,
     }
+
+
+def _phrases(
+    folder: Path, files: ModelFiles, settings: dict[str, Any], generation: dict[str, Any]
+) -> list[list[int]]:
+    """Return what no output may hold, by ids.
+
+    Raises:
+        InputError: it is no list of ids, or of lists of ids.
+    """
+    size = settings.get("vocab_size")
+    if type(size) is not int:  # which is told elsewhere
+        return []
+    found: list[list[int]] = []
+    for key, what in (("suppress_tokens", "ids"), ("bad_words_ids", "lists of ids")):
+        value = settings.get(key)
+        listed = [] if value is None else value
+        if key == "suppress_tokens" and isinstance(listed, list):
+            listed = [[row] for row in listed]
+        if not isinstance(listed, list) or not all(
+            isinstance(phrase, list) and all(type(row) is int and 0 <= row < size for row in phrase)
+            for phrase in listed
+        ):
+            name = _GENERATION if key in generation else files.configs[0]
+            raise InputError(
+                f"{folder / name}: {key} is {str(value)[:40]}; it must be a list of {what} from 0 "
+                f"to {size - 1}"
+            )
+        found += listed
+    return found
 
 
 def tell_what_is_not_followed(folder: Path, files: ModelFiles) -> None:
@@ -148,6 +190,8 @@ def tell_what_is_not_followed(folder: Path, files: ModelFiles) -> None:
         for key, same in _NOT_FOLLOWED.items()
         if settings.get(key) is not None and settings[key] not in same
     ]
+    if any(len(phrase) > 1 for phrase in settings.get("bad_words_ids") or []):
+        keys.append("bad_words_ids of several tokens")
     if keys:
         _tell(f"{folder}: its settings of a search are not followed: {', '.join(keys)}")
 
@@ -160,12 +204,12 @@ def _tell(message: str) -> None:
 def not_supported(config: dict[str, Any], kind: str) -> list[str]:
     """Return which keys of a config are missing, or have values that are not supported."""
     types = [name for name in FAMILIES if (name == "marian") == (kind == HUGGING_FACE)]
-    family = FAMILIES.get(config["model_type"]) if "model_type" in config else None
-    if family is None or config["model_type"] not in types:
+    if config.get("model_type") not in types:
         shown = " or ".join(map(repr, types))
         if config.get("model_type") is None:
             return ["model_type is missing"]
         return [f"model_type is {config['model_type']!r}, supported is {shown}"]
+    family = FAMILIES[config["model_type"]]
     allowed: dict[str, tuple[object, ...]] = {
         "activation_function": family.activations,
         "add_bias_logits": (False,),
@@ -181,14 +225,18 @@ def not_supported(config: dict[str, Any], kind: str) -> list[str]:
     }
     needed = [*_COUNTS, "activation_function", "pad_token_id", "eos_token_id"]
     if family.start is not None:
-        allowed["decoder_start_token_id"] = (config.get(family.start),)
-        needed += ["decoder_start_token_id"]
+        allowed[_START] = (config.get(family.start),)
+        needed += [_START]
+    if family.pad is not None:
+        allowed["pad_token_id"] = (family.pad,)
     reasons = [
-        f"{key} is {config[key]!r}, supported is {' or '.join(map(repr, values))}"
+        f"{key}{config['start_of'] * (key == _START)} is {config[key]!r}, supported is "
+        f"{' or '.join(map(repr, values))}"
         for key, values in allowed.items()
         if key in config and config[key] not in values
     ]
     classes = config.get("architectures") or []
+    classes = classes if isinstance(classes, list) else [classes]
     if kind != HUGGING_FACE and not all("ForConditionalGeneration" in str(c) for c in classes):
         reasons += [f"architectures is {classes!r}, supported are …ForConditionalGeneration"]
     reasons += [f"{key} is missing" for key in needed if config.get(key) is None]

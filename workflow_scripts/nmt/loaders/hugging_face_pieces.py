@@ -15,7 +15,7 @@ from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.model_folder import HUGGING_FACE, SETTINGS, ModelFiles
-from workflow_scripts.core.text.subword_model import SubwordModel
+from workflow_scripts.core.text.subword_model import SAVE, SubwordModel
 from workflow_scripts.nmt.loaders.hugging_face_config import (
     FAMILIES,
     read_if_there,
@@ -42,6 +42,13 @@ _LANGUAGES = {
     "wmt21": "en ha is ja cs ru zh de",
 }
 _NO_TEXT = (*SYMBOLS, "<mask>")
+# The classes of tokenizers that put a code where `_marks` has it; others may put it elsewhere. A
+# tokenizer may have no class of its own.
+_CLASSES = {
+    "m2m_100": ("M2M100Tokenizer", "NllbTokenizer"),
+    "mbart": ("MBartTokenizer", "MBart50Tokenizer"),
+}
+_NO_CLASS = ("", "PreTrainedTokenizer", "TokenizersBackend")
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,7 @@ def read_orders(folder: Path, files: ModelFiles, config: dict[str, Any]) -> Orde
     names: list[str | None] = [None] * size
     for name, row in ids.items():
         names[row] = name
+    _require_named(folder, files, config, names)
     without_text = {*special, *config["suppressed"]}
     pattern = FAMILIES[config["model_type"]].code
     if pattern is None:
@@ -112,20 +120,46 @@ def _marks(
     """Return where the `code` of a source stands, and what the decoder reads before <s>."""
     start, end = config["decoder_start_token_id"], config["eos_token_id"]
     tokenizer = read_if_there(folder, files, _TOKENIZER)
+    own = str(tokenizer.get("tokenizer_class") or config.get("tokenizer_class") or "")
+    named, classes = own.removesuffix("Fast"), _CLASSES[config["model_type"]]
+    if named not in (*classes, *_NO_CLASS):
+        raise InputError(
+            f"{folder / _TOKENIZER}: tokenizer_class is {own!r}, supported is "
+            f"{' or '.join(classes)}; others may put the codes of languages elsewhere"
+        )
     if config["model_type"] == "m2m_100":
         if tokenizer.get("legacy_behaviour"):
             return Marks(end=(EOS, code), lead=(EOS,))
         return Marks(first=code, lead=(EOS,))
-    named = str(tokenizer.get("tokenizer_class")).removesuffix("Fast") if start is None else ""
-    if start == end or named == "MBart50Tokenizer":
-        return Marks(first=code, lead=(EOS,))
-    # mBART-25 reads the code first, and has it behind the source.
-    if start in codes.values() or named == "MBartTokenizer":
-        return Marks(end=(EOS, code))
+    # mBART-25 has the code behind the source, and its decoder reads a code first; some mix both.
+    of_25, of_50 = classes
+    by_start = of_50 if start == end else of_25 if start in codes.values() else None
+    chosen = named if named in classes else by_start
+    if chosen is not None and (start is None or by_start is not None):
+        lead = (EOS,) if (by_start or chosen) == of_50 else ()
+        return Marks(code, (EOS,), lead) if chosen == of_50 else Marks(None, (EOS, code), lead)
     raise InputError(
-        f"{folder / files.configs[0]}: decoder_start_token_id is {start!r}; it must be "
-        f"eos_token_id, {end} (mBART-50), or the id of a language (mBART-25)"
+        f"{folder / files.configs[0]}: decoder_start_token_id{config['start_of']} is {start!r}; it "
+        f"must be eos_token_id, {end} (mBART-50), or the id of a language (mBART-25)"
     )
+
+
+def _require_named(
+    folder: Path, files: ModelFiles, config: dict[str, Any], names: list[str | None]
+) -> None:
+    """Raise unless the ids of the config are those of the tokens that the tokenizer names."""
+    tokenizer = read_if_there(folder, files, _TOKENIZER)
+    for kind, default in (("pad", "<pad>"), ("eos", "</s>")):
+        row, name = config[f"{kind}_token_id"], tokenizer.get(f"{kind}_token") or default
+        if isinstance(name, dict):
+            name = name.get("content")
+        found = names[row] if row < len(names) else None
+        if found != name:
+            right = f", {names.index(name)}" if name in names else ""
+            raise InputError(
+                f"{folder / files.configs[0]}: {kind}_token_id is {row}, which is {found!r}; it "
+                f"must be the id of {name!r}{right}"
+            )
 
 
 def _order(
@@ -170,17 +204,26 @@ def _pieces(
     elif files.vocabularies:
         ids = _of_json(folder / files.vocabularies[0])
         special = _added(folder, files, ids)
-    elif config["model_type"] == "pegasus":
+    elif (config["model_type"], path.name) == ("pegasus", "spiece.model"):
         offset = read_if_there(folder, files, _TOKENIZER).get("offset", _OFFSET)
+        if type(offset) is not int or not 2 <= offset <= config["vocab_size"]:
+            raise InputError(
+                f"{folder / _TOKENIZER}: offset is {offset!r}; it must be a whole number from 2 to "
+                f"vocab_size, {config['vocab_size']}"
+            )
         ids = {piece: row + offset if row > 1 else row for piece, row in pieces.items()}
         # Its own names of the rows between: two masks, then tokens that no text has.
         masks = {"<mask_1>": 2, "<mask_2>": 3}
         special = masks | {f"<unk_{row - 2}>": row for row in range(4, offset + 2)}
-    else:
+    elif config["model_type"] in _CLASSES and path.name == "sentencepiece.bpe.model":
         # fairseq has four symbols of its own; then come SentencePiece's pieces from the fourth on.
         shifted = {piece: row + 1 for piece, row in pieces.items() if row > 2}
         ids = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3} | shifted
         special = _added(folder, files, ids)
+    else:
+        raise InputError(
+            f"{path}: a model of {config['model_type']} may have other ids than this file; {SAVE}"
+        )
     if other := [name for name, row in special.items() if ids.get(name, row) != row]:
         raise InputError(f"{path}: {other[0]!r} has another id there; {_OTHER}")
     ids |= special
