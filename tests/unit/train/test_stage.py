@@ -170,12 +170,30 @@ def test_a_tag_and_a_shortlist_count_and_no_shortlist_is_as_none(config):
 
 def test_one_folder_counts_by_the_languages_that_are_chosen(config, tmp_path):
     folder = {"folder": str(write_nllb(tmp_path / "nllb", ["ab"]))}
-    there, back = {"source": "ces", "target": "eng"}, {"source": "eng", "target": "ces"}
-    found = [key(finished(config, folder | each, folder | back)) for each in (there, back)]
+    there, written = {"source": "ces", "target": "eng"}, {"source": "ces_Latn", "target": "eng"}
+    found = [key(finished(config, folder | each)) for each in (there, written)]
     assert len(set(found)) == 2
     write_binary(tmp_path / "marian")
     with pytest.raises(InputError, match=r"^models\.one\.source: Marian .bin has no languages to"):
         run_layout(finished(config, {"folder": "marian"} | there))
+
+
+def test_chosen_languages_are_those_of_the_role(config):
+    there, back = {"source": "ces_Latn", "target": "en"}, {"source": "eng_Latn", "target": "cs"}
+    assert not list(Train.problems(finished(config, PACKAGE | there, PACKAGE | back)))
+    both = finished(config, PACKAGE | back, PACKAGE | back)
+    exchange = "exchange the models of the two directions (train.models.forward)"
+    assert list(Train.problems(both)) == [
+        "models.one.source: 'eng_Latn', but languages.source.code, which the forward model reads, "
+        f"is 'cs'; {exchange}",
+        "models.one.target: 'cs', but languages.reference.code, which the forward model writes, "
+        f"is 'en'; {exchange}",
+    ]
+    other = finished(config, PACKAGE | there | {"source": "ukr_Cyrl"}, PACKAGE | back)
+    assert list(Train.problems(other)) == [
+        "models.one.source: 'ukr_Cyrl', but languages.source.code, which the forward model reads, "
+        "is 'cs'; correct one of them"
+    ]
 
 
 def test_licences_that_forbid_commerce_are_told_before_a_run(config, tmp_path):

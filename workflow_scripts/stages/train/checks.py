@@ -10,8 +10,10 @@ from typing import Any
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.model_folder import model_files
 from workflow_scripts.core.files.model_notes import forbids_commerce, read_notes
+from workflow_scripts.core.text.language_codes import differ
 from workflow_scripts.plan import selection
-from workflow_scripts.plan.catalogues.model_blocks import UNKNOWN
+from workflow_scripts.plan.catalogues.model_blocks import UNKNOWN, finished
+from workflow_scripts.plan.catalogues.rewriters import named_by, rewriter_models
 from workflow_scripts.plan.config import Config, unknown_names
 from workflow_scripts.stages.train import model_checks
 
@@ -32,6 +34,7 @@ def problems(config: Config) -> Iterator[str]:
     if any(selection.role_model_name(config, role) not in config["models"] for role in roles):
         return
     yield from _hub_problems(config)
+    yield from _language_problems(config)
     yield from _corpus_problems(config)
 
 
@@ -77,6 +80,31 @@ def _hub_problems(config: Config) -> Iterator[str]:
                     f"models.{name}: models.{first} is of the same commit of {block['hub']}, and "
                     "the folder of one of them alone can be downloaded; download the other's files "
                     "yourself, and name their folder as folder"
+                )
+
+
+def _language_problems(config: Config) -> Iterator[str]:
+    """Yield chosen languages of models that are not those of their roles."""
+    for role in selection.model_roles(config):
+        block = selection.role_model(config, role)
+        if not finished(block) or "source" not in block:
+            continue
+        sides = ["source", "reference"]
+        if role in rewriter_models(config):
+            sides = ["reference", "reference"]
+        elif role.removeprefix("filter_") == "backward":
+            sides.reverse()
+        codes = [config["languages"][side]["code"] for side in sides]
+        chosen = [block["source"], block["target"]]
+        other = "correct one of them"
+        if sides[0] != sides[1] and not any(map(differ, chosen, codes[::-1])):
+            other = f"exchange the models of the two directions ({named_by(role)})"
+        for key, side, code in zip(("source", "target"), sides, codes, strict=True):
+            if differ(block[key], code):
+                yield (
+                    f"models.{selection.role_model_name(config, role)}.{key}: '{block[key]}', but "
+                    f"languages.{side}.code, which the {role} model "
+                    f"{'reads' if key == 'source' else 'writes'}, is '{code}'; {other}"
                 )
 
 
