@@ -9,9 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 from tests.configs import refusal, run_on_testbed
+from tests.unit.nmt.families import KINDS
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.marian_files import write_binary
 from tests.unit.nmt.nllb_files import write_nllb
+from tests.unit.nmt.test_families import made
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan import selection
 from workflow_scripts.stages.catalogue import run_layout
@@ -194,6 +196,40 @@ def test_chosen_languages_are_those_of_the_role(config):
         "models.one.source: 'ukr_Cyrl', but languages.source.code, which the forward model reads, "
         "is 'cs'; correct one of them"
     ]
+
+
+def test_a_code_that_the_model_does_not_have_is_told_with_the_nearest(config, tmp_path):
+    folder = write_nllb(tmp_path / "nllb", ["ab"])
+    model = {"folder": str(folder), "source": "ces_Latm", "target": "eng"}
+    assert list(Train.problems(finished(config, model))) == [
+        "models.one.source: 'ces_Latm' is no language of the model; the nearest of its 3 are "
+        "ces_Latn, eng_Latn, por_Latn"
+    ]
+    model |= {"source": "cs", "target": "en"}
+    assert len(list(Train.problems(finished(config, model)))) == 2
+    shutil.copytree(folder, Path(config["downloads"]) / "hub" / "someone--opus" / COMMIT)
+    assert "'cs' is no language" in refusal(
+        finished(config, HUB | {"source": "cs", "target": "en"})
+    )
+    (folder / "tokenizer_config.json").write_text('{"language_codes": "m2m100"}', encoding="utf-8")
+    assert not list(Train.problems(finished(config, model)))
+    for path in folder.glob("*token*"):
+        path.unlink()
+    (folder / "sentencepiece.bpe.model").write_bytes(b"")  # no file tells codes
+    assert not list(Train.problems(finished(config, model)))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind.chosen])
+def test_languages_that_can_be_loaded_are_known_before(config, tmp_path, kind):
+    made(tmp_path / "model", kind)
+    model = {"folder": str(tmp_path / "model")} | kind.chosen
+    assert not [told for told in Train.problems(finished(config, model)) if "no language" in told]
+    (told,) = [
+        told
+        for told in Train.problems(finished(config, model | {"target": "xxx"}))
+        if "no language" in told
+    ]
+    assert told.startswith("models.one.target: 'xxx' is no language of the model; the nearest of")
 
 
 def test_licences_that_forbid_commerce_are_told_before_a_run(config, tmp_path):
