@@ -140,6 +140,7 @@ def test_what_is_told_of_a_model_does_not_move_its_folder_but_is_released(config
     before = finished(config, PACKAGE)
     after = finished(config, PACKAGE | {"licence": "MPL-2.0", "trained_on": ["testbed"]})
     assert key(before) == key(after)
+    assert run_layout(after).stage(Train).settings("forward")["model"]["licence"] == "MPL-2.0"
     told = run_layout(after).stage(Release).settings(None)["models"]
     assert told[0] == {
         "role": "forward",

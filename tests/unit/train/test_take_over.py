@@ -17,6 +17,7 @@ from tests.unit.nmt.test_families import made
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, sha256, verify
 from workflow_scripts.core.files.model_folder import model_files
+from workflow_scripts.core.files.model_notes import read_notes
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.core.text.language_codes import differ
 from workflow_scripts.nmt.loaders import load_model
@@ -165,9 +166,11 @@ def nllb(tmp_path_factory):
 @pytest.mark.parametrize(("role", "chosen"), [("forward", THERE), ("backward", BACK)])
 def test_one_folder_is_there_and_back(bitext, nllb, tmp_path, role, chosen):
     output = tmp_path / "published"
-    metrics = run(bitext, output, nllb | chosen, role=role, direction=role)
+    metrics = run(bitext, output, nllb | chosen | {"licence": "MIT"}, role=role, direction=role)
     assert json.loads((output / "paraloom.json").read_text("utf-8")) == chosen
-    assert metrics["declared"] == chosen | {"licence": "cc-by-nc-4.0"}
+    assert metrics["declared"] == chosen | {"licence": "MIT"}
+    assert read_notes(output, model_files(output)).licence == "MIT"
+    assert read_notes(Path(nllb["folder"]), model_files(Path(nllb["folder"]))).licence != "MIT"
     assert metrics["kind"] == "Hugging Face M2M100, BART, PEGASUS"
     assert metrics["bleu"]["sentences"] == 5
     tokenizer = Path(nllb["folder"], "tokenizer.json").read_bytes()
