@@ -16,6 +16,7 @@ from paraloom.judging import ready_judge
 from paraloom.requests import ArgumentError, Request, require_seed, wishes_of_call
 from paraloom.search import Search
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.text.language_codes import differ
 from workflow_scripts.nmt.divergence import UNREADABLE, Compared, compared_texts
 from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Pairs
@@ -297,14 +298,14 @@ def _require_directions(language: str, there: models.Loaded, back: models.Loaded
         ("there", there, there.languages[0]),
         ("back", back, back.languages[1]),
     ):
-        if read not in (None, language):
+        if differ(read, language):
             raise InputError(
                 f"{name}: {model.name} translates from '{model.languages[0]}' to "
                 f"'{model.languages[1]}', which is not {'from' if name == 'there' else 'to'} "
                 f"'{language}'; name another model"
             )
     between = there.languages[1], back.languages[0]
-    if None not in between and between[0] != between[1]:
+    if differ(*between):
         raise InputError(
             f"there ({there.name}) writes '{between[0]}', and back ({back.name}) reads "
             f"'{between[1]}'; name two models of one pair of languages"

@@ -78,7 +78,6 @@ def test_the_recipe_of_nllb_runs_with_one_folder_for_both_directions(tmp_path):
     recipe = yaml.safe_load((ROOT / "recipes" / "nllb.yaml").read_text(encoding="utf-8"))
     changes = {
         "data": str(tmp_path),
-        "run": {"training_sets": [], "embeddings": []},
         "languages": {"source": {"code": "cs"}},
         "shards": {"early": 1, "late": 1},
         "models": {

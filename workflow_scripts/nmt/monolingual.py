@@ -31,13 +31,13 @@ def write_monolingual(folder: Path, output: Path) -> None:
 
     Raises:
         InputError: the model can't be loaded, or has two vocabularies and is not one of Sockeye, or
-            has a tag that chooses its target language.
+            has languages to choose.
     """
     files = model_files(folder)
     if SETTINGS in files.configs:
         raise InputError(
-            f"{folder}: a model with a tag can't be trained on, as its language is no language of "
-            "its sources; take one of a single target language"
+            f"{folder}: a model whose languages are chosen ({SETTINGS}) can't be trained on, as "
+            "its sources would be of another; take one of a single pair of languages"
         )
     opened = opened_model(folder, files)
     tensors = dict(opened.raw.tensors)

@@ -5,7 +5,6 @@ source: {"tag": ">>por<<"}, or {"tag": null} for none. Others have codes for bot
 {"source": "por_Latn", "target": "eng_Latn"}.
 """
 
-import difflib
 import json
 import re
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from typing import Any
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.json_text import parse_json
 from workflow_scripts.core.files.model_folder import SETTINGS, ModelFiles
+from workflow_scripts.core.text.language_codes import named, nearest
 from workflow_scripts.nmt.vocabulary import Vocabulary
 
 _TAG = re.compile(">>.+<<")
@@ -81,10 +81,9 @@ def read_languages(folder: Path, files: ModelFiles, known: Sequence[str]) -> tup
 
 def _code(path: Path, settings: dict[str, Any], side: str, known: Sequence[str]) -> str:
     code = str(settings[side])
-    exact = [name for name in known if name in (code, f"__{code}__")]
-    found = exact or [name for name in known if name.startswith(f"{code}_")]
+    found = named(code, known)
     if len(found) != 1:
-        near = found or difflib.get_close_matches(code, known, n=3, cutoff=0)
+        near = found or nearest(code, known)
         raise InputError(
             f"{path}: {side} is {settings[side]!r}, which is no language of the model; the nearest "
             f"of its {len(known)} are {_shown(near)}"
@@ -99,11 +98,14 @@ def _settings(path: Path, *keys: str) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as JSON: {error}") from error
     if not isinstance(settings, dict) or set(settings) != set(keys):
-        named = " and ".join(f'"{key}"' for key in keys)
-        others = ", ".join(sorted(set(settings) - set(keys))) if isinstance(settings, dict) else ""
+        found = set(settings) if isinstance(settings, dict) else set()
+        shown = " and ".join(f'"{key}"' for key in keys)
+        others = ", ".join(sorted(found.difference(keys)))
+        missing = ", ".join(key for key in keys if key not in found)
         raise InputError(
-            f"{path}: must be an object with the key{'s' * (len(keys) > 1)} {named} and no other"
+            f"{path}: must be an object with the key{'s' * (len(keys) > 1)} {shown} and no other"
             + (f", so without {others}" if others else "")
+            + (f"; {missing} is missing" if missing else "")
         )
     return settings
 

@@ -50,6 +50,21 @@ def test_a_student_by_the_names_of_its_files(tmp_path: Path, capsys):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("front", "licence"),
+    [
+        ("license: [cc-by-nc-4.0, mit]", "cc-by-nc-4.0, mit"),
+        ("license: other\nlicense_name: nllb-nc", "nllb-nc"),
+        ("license: other", "other"),
+        ("license: []", None),
+    ],
+)
+def test_licences_of_a_card(tmp_path: Path, capsys, front, licence):
+    folder = write_binary(tmp_path / "model")
+    (folder / "README.md").write_text(f"---\n{front}\n---\n", encoding="utf-8")
+    assert told(folder, capsys)["licence"] == licence
+
+
 def test_a_student_by_its_notes(tmp_path: Path, capsys):
     folder = write_binary(tmp_path / "model")
     notes = {"shortName": "pt-en-tiny", "license": "MPL-2.0"}

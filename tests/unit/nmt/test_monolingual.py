@@ -37,10 +37,13 @@ def test_two_vocabularies_of_marian_are_refused(tmp_path: Path, output: Path):
         write_monolingual(write_binary(tmp_path / "model", changes), output)
 
 
-def test_a_tag_is_refused(tmp_path: Path, output: Path):
+@pytest.mark.parametrize("chosen", ['{"tag": "▁5"}', '{"source": "a", "target": "b"}'])
+def test_languages_to_choose_are_refused(tmp_path: Path, output: Path, chosen: str):
     folder = write_binary(tmp_path / "model")
-    (folder / "paraloom.json").write_text('{"tag": "▁5"}', encoding="utf-8")
-    with pytest.raises(InputError, match="a model with a tag can't be trained on"):
+    (folder / "paraloom.json").write_text(chosen, encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"a model whose languages are chosen \(paraloom.json\) can't be trained"
+    ):
         write_monolingual(folder, output)
 
 

@@ -8,6 +8,8 @@ import pytest
 
 import paraloom
 from paraloom import ArgumentError, InputError, Request
+from paraloom.models import Loaded
+from paraloom.paraphraser import _require_directions
 from tests.packages import STUDENTS, require_packages
 from tests.tables import pair
 from workflow_scripts.stages.score.shard import score_rows
@@ -198,6 +200,18 @@ def test_models_that_are_exchanged_are_refused():
     require_packages(STUDENTS)
     with pytest.raises(InputError, match="there: student_pt_en translates from 'pt' to 'en'"):
         paraloom.Paraphraser("en", "student_pt_en", "student_en_pt")
+
+
+def test_codes_of_models_are_compared_by_their_languages():
+    def loaded(name, *languages):
+        return Loaded(name, "MIT", languages, *[None] * 3)
+
+    there, back = loaded("a", "eng_Latn", "por_Latn"), loaded("b", "__pt__", "en_XX")
+    _require_directions("en", there, back)
+    with pytest.raises(InputError, match="there: b translates from '__pt__' to 'en_XX', which is"):
+        _require_directions("en", back, there)
+    with pytest.raises(InputError, match=r"writes 'por_Latn', and back .c. reads 'spa_Latn'"):
+        _require_directions("en", there, loaded("c", "spa_Latn", "eng_Latn"))
 
 
 def test_a_judge_of_another_language_is_refused(tmp_path):

@@ -277,12 +277,13 @@ def test_a_block_that_can_not_go_on_is_refused_beforehand(config, changes, messa
         validate(going_on(config, **changes))
 
 
-def test_a_model_with_a_tag_is_refused_beforehand(config):
-    config["models"]["tagged"] = {"folder": "somewhere", "tag": ">>eng<<"}
-    config["train"]["models"]["forward"] = "tagged"
+@pytest.mark.parametrize("chosen", [{"tag": ">>eng<<"}, {"source": "ces", "target": "eng"}])
+def test_a_model_of_several_languages_is_refused_beforehand(config, chosen):
+    config["models"]["several"] = {"folder": "somewhere"} | chosen
+    config["train"]["models"]["forward"] = "several"
     problems = list(Rewrite.problems(going_on(config)))
     assert len(problems) == 1
-    assert "has a tag, which names the target language" in problems[0]
+    assert f"model has {' and '.join(chosen)}, as it knows several languages" in problems[0]
 
 
 def test_models_that_are_gone_on_from_are_used(config):

@@ -9,9 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 from tests.configs import refusal, run_on_testbed
+from tests.unit.nmt.families import KINDS
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.marian_files import write_binary
 from tests.unit.nmt.nllb_files import write_nllb
+from tests.unit.nmt.test_families import made
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan import selection
 from workflow_scripts.stages.catalogue import run_layout
@@ -138,6 +140,7 @@ def test_what_is_told_of_a_model_does_not_move_its_folder_but_is_released(config
     before = finished(config, PACKAGE)
     after = finished(config, PACKAGE | {"licence": "MPL-2.0", "trained_on": ["testbed"]})
     assert key(before) == key(after)
+    assert run_layout(after).stage(Train).settings("forward")["model"]["licence"] == "MPL-2.0"
     told = run_layout(after).stage(Release).settings(None)["models"]
     assert told[0] == {
         "role": "forward",
@@ -170,12 +173,64 @@ def test_a_tag_and_a_shortlist_count_and_no_shortlist_is_as_none(config):
 
 def test_one_folder_counts_by_the_languages_that_are_chosen(config, tmp_path):
     folder = {"folder": str(write_nllb(tmp_path / "nllb", ["ab"]))}
-    there, back = {"source": "ces", "target": "eng"}, {"source": "eng", "target": "ces"}
-    found = [key(finished(config, folder | each, folder | back)) for each in (there, back)]
+    there, written = {"source": "ces", "target": "eng"}, {"source": "ces_Latn", "target": "eng"}
+    found = [key(finished(config, folder | each)) for each in (there, written)]
     assert len(set(found)) == 2
     write_binary(tmp_path / "marian")
     with pytest.raises(InputError, match=r"^models\.one\.source: Marian .bin has no languages to"):
         run_layout(finished(config, {"folder": "marian"} | there))
+
+
+def test_chosen_languages_are_those_of_the_role(config):
+    there, back = {"source": "ces_Latn", "target": "en"}, {"source": "eng_Latn", "target": "cs"}
+    assert not list(Train.problems(finished(config, PACKAGE | there, PACKAGE | back)))
+    both = finished(config, PACKAGE | back, PACKAGE | back)
+    exchange = "exchange the models of the two directions (train.models.forward)"
+    assert list(Train.problems(both)) == [
+        "models.one.source: 'eng_Latn', but languages.source.code, which the forward model reads, "
+        f"is 'cs'; {exchange}",
+        "models.one.target: 'cs', but languages.reference.code, which the forward model writes, "
+        f"is 'en'; {exchange}",
+    ]
+    other = finished(config, PACKAGE | there | {"source": "ukr_Cyrl"}, PACKAGE | back)
+    assert list(Train.problems(other)) == [
+        "models.one.source: 'ukr_Cyrl', but languages.source.code, which the forward model reads, "
+        "is 'cs'; correct one of them"
+    ]
+
+
+def test_a_code_that_the_model_does_not_have_is_told_with_the_nearest(config, tmp_path):
+    folder = write_nllb(tmp_path / "nllb", ["ab"])
+    model = {"folder": str(folder), "source": "ces_Latm", "target": "eng"}
+    assert list(Train.problems(finished(config, model))) == [
+        "models.one.source: 'ces_Latm' is no language of the model; the nearest of its 3 are "
+        "ces_Latn, eng_Latn, por_Latn"
+    ]
+    model |= {"source": "cs", "target": "en"}
+    assert len(list(Train.problems(finished(config, model)))) == 2
+    shutil.copytree(folder, Path(config["downloads"]) / "hub" / "someone--opus" / COMMIT)
+    assert "'cs' is no language" in refusal(
+        finished(config, HUB | {"source": "cs", "target": "en"})
+    )
+    (folder / "tokenizer_config.json").write_text('{"language_codes": "m2m100"}', encoding="utf-8")
+    assert not list(Train.problems(finished(config, model)))
+    for path in folder.glob("*token*"):
+        path.unlink()
+    (folder / "sentencepiece.bpe.model").write_bytes(b"")  # no file tells codes
+    assert not list(Train.problems(finished(config, model)))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind.chosen])
+def test_languages_that_can_be_loaded_are_known_before(config, tmp_path, kind):
+    made(tmp_path / "model", kind)
+    model = {"folder": str(tmp_path / "model")} | kind.chosen
+    assert not [told for told in Train.problems(finished(config, model)) if "no language" in told]
+    (told,) = [
+        told
+        for told in Train.problems(finished(config, model | {"target": "xxx"}))
+        if "no language" in told
+    ]
+    assert told.startswith("models.one.target: 'xxx' is no language of the model; the nearest of")
 
 
 def test_licences_that_forbid_commerce_are_told_before_a_run(config, tmp_path):

@@ -17,7 +17,9 @@ from tests.unit.nmt.test_families import made
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, sha256, verify
 from workflow_scripts.core.files.model_folder import model_files
+from workflow_scripts.core.files.model_notes import read_notes
 from workflow_scripts.core.files.rows import PairRow
+from workflow_scripts.core.text.language_codes import differ
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.stages.train import direction, take_over
 from workflow_scripts.stages.train.direction import Languages
@@ -164,9 +166,11 @@ def nllb(tmp_path_factory):
 @pytest.mark.parametrize(("role", "chosen"), [("forward", THERE), ("backward", BACK)])
 def test_one_folder_is_there_and_back(bitext, nllb, tmp_path, role, chosen):
     output = tmp_path / "published"
-    metrics = run(bitext, output, nllb | chosen, role=role, direction=role)
+    metrics = run(bitext, output, nllb | chosen | {"licence": "MIT"}, role=role, direction=role)
     assert json.loads((output / "paraloom.json").read_text("utf-8")) == chosen
-    assert metrics["declared"] == chosen | {"licence": "cc-by-nc-4.0"}
+    assert metrics["declared"] == chosen | {"licence": "MIT"}
+    assert read_notes(output, model_files(output)).licence == "MIT"
+    assert read_notes(Path(nllb["folder"]), model_files(Path(nllb["folder"]))).licence != "MIT"
     assert metrics["kind"] == "Hugging Face M2M100, BART, PEGASUS"
     assert metrics["bleu"]["sentences"] == 5
     tokenizer = Path(nllb["folder"], "tokenizer.json").read_bytes()
@@ -184,7 +188,10 @@ def test_one_folder_is_there_and_back(bitext, nllb, tmp_path, role, chosen):
         (THERE | {"source": "cez_Latn"}, r"source is 'cez_Latn', which.*of its 3 are ces_Latn, "),
         ({}, "has several languages .*In a run the keys source.*; train.models.forward names"),
         (BACK, "translates eng-ces_Latn, but this role needs cs-en; exchange the models of"),
-        (THERE | {"source": "por"}, "translates por-eng, but this role needs cs-en; take another"),
+        (
+            THERE | {"source": "por"},
+            "json.* say that it translates por-eng, but this role needs cs-en; correct them",
+        ),
     ],
 )
 def test_languages_that_the_role_or_the_model_does_not_have(
@@ -253,6 +260,22 @@ RIGHT, WRONG, NEITHER = (70.0, 30.0), (30.0, 70.0), (0.1, 0.3)
 )
 def test_languages_that_agree_or_can_not_be_compared_pass(told, gained):
     direction.check("x", Languages(*told), gained, Languages("cs", "en"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differing"),
+    [
+        *[("zho_Hans", "ja", True), ("zho_Hans", "zh", False), ("yue_Hant", "zh", False)],
+        *[("ukr_Cyrl", "ro", True), ("ron_Latn", "uk", True), ("nno_Latn", "no", True)],
+        *[("nob_Latn", code, False) for code in ("nor", "no", "nb", "nb-NO")],
+        *[("swh_Latn", "swa", False), ("npi_Deva", "nep", False), ("arz_Arab", "ar", False)],
+        *[("als_Latn", "sqi", False), ("gaz_Latn", "om", False), ("bod_Tibt", "tib", False)],
+        *[("ary_Arab", "arb", False), ("ace_Latn", "min_Latn", True), (None, "en", False)],
+    ],
+)
+def test_codes_of_languages_are_compared_whatever_their_length(one, other, differing):
+    assert differ(one, other) is differing
+    assert differ(other, one) is differing
 
 
 @pytest.mark.parametrize("gained", [None, NEITHER])

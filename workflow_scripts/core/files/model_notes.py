@@ -10,7 +10,7 @@ from typing import Any
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.json_text import parse_json
-from workflow_scripts.core.files.model_folder import MARIAN_BINARY, SETTINGS, ModelFiles
+from workflow_scripts.core.files.model_folder import MARIAN_BINARY, OF_THE_RUN, SETTINGS, ModelFiles
 from workflow_scripts.core.files.yaml_text import parse_yaml
 
 # The notes of a model take some kilobytes.
@@ -31,12 +31,13 @@ def read_notes(folder: Path, files: ModelFiles) -> Notes:
     """Return the languages and the licence of a model as far as its files tell them.
 
     Languages that a user has chosen come first, then those of notes, then those in names of
-    a student's files.
+    a student's files. In a run's folder, what its configuration says of the licence comes first.
 
     Raises:
         InputError: a file of notes can't be read.
     """
-    source = target = licence = None
+    source = target = None
+    licence = _of_run(folder / OF_THE_RUN[-1])
     for name in (SETTINGS, _TOKENIZER, *files.about):
         if name not in (*files.configs, *files.about):
             continue
@@ -72,14 +73,29 @@ def _of_json(name: str, notes: dict[str, Any]) -> Notes:
             _text(notes.get("sourceLanguage")) or declared[0],
             _text(notes.get("targetLanguage")) or declared[1],
         )
-    return Notes(_text(found[0]), _text(found[1]), _text(notes.get("license")))
+    return Notes(_text(found[0]), _text(found[1]), _licence(notes))
 
 
 def _of_card(front: dict[str, Any]) -> Notes:
     """Return what stands first in a README.md, as the Hugging Face hub has it."""
     languages = front.get("language")
     two = languages if isinstance(languages, list) and len(languages) == 2 else (None, None)
-    return Notes(_text(two[0]), _text(two[1]), _text(front.get("license")))
+    return Notes(_text(two[0]), _text(two[1]), _licence(front))
+
+
+def _of_run(record: Path) -> str | None:
+    """Return the licence that the record of a finished model in a run tells."""
+    extra = _object(record).get("extra") if record.is_file() else None
+    declared = extra.get("declared") if isinstance(extra, dict) else None
+    return _text(declared.get("licence")) if isinstance(declared, dict) else None
+
+
+def _licence(notes: dict[str, Any]) -> str | None:
+    """Return the licences that notes name; `other` has its name beside it."""
+    licence = notes.get("license")
+    if isinstance(licence, list):
+        return ", ".join(filter(None, map(_text, licence))) or None
+    return (_text(notes.get("license_name")) if licence == "other" else None) or _text(licence)
 
 
 def _content(path: Path) -> str:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.model_folder import HUGGING_FACE, SETTINGS, ModelFiles
+from workflow_scripts.core.text.language_codes import LISTED
 from workflow_scripts.core.text.subword_model import SAVE, SubwordModel
 from workflow_scripts.nmt.loaders.hugging_face_config import (
     FAMILIES,
@@ -31,16 +32,6 @@ _OTHER = "it belongs to another model"
 _TOKENIZER = "tokenizer_config.json"
 # How many tokens PEGASUS has before SentencePiece's from the third on.
 _OFFSET = 103
-# Languages by the tokenizer's `language_codes`, in the order of their ids.
-_LANGUAGES = {
-    "m2m100": """
-        af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl
-        gu ha he hi hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml
-        mn mr ms my ne nl no ns oc or pa pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th
-        tl tn tr uk ur uz vi wo xh yi yo zh zu
-    """,
-    "wmt21": "en ha is ja cs ru zh de",
-}
 _NO_TEXT = (*SYMBOLS, "<mask>")
 # The classes of tokenizers that put a code where `_marks` has it; others may put it elsewhere. A
 # tokenizer may have no class of its own.
@@ -254,7 +245,7 @@ def _added(folder: Path, files: ModelFiles, ids: dict[str, int]) -> dict[str, in
         }
         added |= read_if_there(folder, files, "added_tokens.json")
         key = "additional_special_tokens"
-        codes = _LANGUAGES.get(str(settings.get("language_codes")), "").split()
+        codes = LISTED.get(str(settings.get("language_codes")), "").split()
         listed = [
             name if isinstance(name, str) else name["content"]
             for name in settings.get(key) or symbols.get(key) or [f"__{code}__" for code in codes]

@@ -5,6 +5,7 @@ The Snakefile imports this module: only the standard library.
 
 from typing import Any
 
+from workflow_scripts.core.text.language_codes import short
 from workflow_scripts.plan.catalogues.model_blocks import finished
 from workflow_scripts.plan.catalogues.training_sets import sources
 from workflow_scripts.plan.catalogues.written_sources import main_role
@@ -14,13 +15,6 @@ from workflow_scripts.plan.schema import filled
 TYPING = ("neighbour", "swap", "omit", "repeat")
 ENGLISH = ("drop", "verb", "determiner")
 KINDS = (*TYPING, "double", "case", *ENGLISH)
-# The languages with a word list or a keyboard of their own, by their codes of three letters.
-_SHORT = {
-    **{"ara": "ar", "ces": "cs", "cze": "cs", "deu": "de", "ger": "de", "eng": "en", "spa": "es"},
-    **{"eus": "eu", "baq": "eu", "fas": "fa", "per": "fa", "fra": "fr", "fre": "fr", "hrv": "hr"},
-    **{"hun": "hu", "ita": "it", "lav": "lv", "nld": "nl", "dut": "nl", "por": "pt", "rus": "ru"},
-    **{"slk": "sk", "slo": "sk", "slv": "sl"},
-}
 
 # The splits of a rewriter's pairs: they stand where a pair of the bitext has its corpus.
 TRAIN, DEV, TEST = "train", "dev", "test"
@@ -63,11 +57,6 @@ def rewriter_models(config: dict[str, Any]) -> dict[str, str]:
         for name in names
         if finished_rewriter(config, name)
     }
-
-
-def short(language: str) -> str:
-    """Return the code of two letters of a language that keyboards and word lists go by."""
-    return _SHORT.get(language, language)
 
 
 def kinds_of(language: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from workflow_scripts.plan import selection
-from workflow_scripts.plan.catalogues.model_blocks import finished
+from workflow_scripts.plan.catalogues.model_blocks import chosen, finished
 from workflow_scripts.plan.catalogues.rewriters import (
     finished_rewriter,
     kinds_of,
@@ -129,10 +129,10 @@ def _continued_problems(where: str, block: dict[str, Any], config: Config) -> It
         yield f"{where}.subword: with continued it is '{role}'; take it out"
     if role not in selection.roles(config):
         yield f"{where}.continued.from: the run has no {role} model; give it a model"
-    elif "tag" in selection.role_model(config, role):
+    elif keys := chosen(selection.role_model(config, role)):
         yield (
-            f"{where}.continued.from: the {role} model has a tag, which names the target language; "
-            "take a model of a single one"
+            f"{where}.continued.from: the {role} model has {' and '.join(keys)}, as it knows "
+            "several languages; take a model of a single pair"
         )
     warmup, updates = (
         filled(block["continued"], "continued")[key] for key in ("warmup", "max_updates")

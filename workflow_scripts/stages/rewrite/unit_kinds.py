@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from workflow_scripts.core.files.paths import Located
+from workflow_scripts.core.text.language_codes import short
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.model_blocks import finished
 from workflow_scripts.plan.catalogues.rewriters import (
@@ -17,7 +18,6 @@ from workflow_scripts.plan.catalogues.rewriters import (
     rewriter,
     rewriter_role,
     rewriter_training_sets,
-    short,
 )
 from workflow_scripts.plan.catalogues.training_sets import outside_corpora
 from workflow_scripts.plan.catalogues.vocabularies import effective

@@ -7,13 +7,12 @@ way round gains little by them.
 """
 
 import math
-import re
 from typing import NamedTuple
 
 from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.text.language_codes import differ
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.scoring import Pair, score
-from workflow_scripts.plan.catalogues.rewriters import short
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 # The most pairs that are measured.
@@ -62,23 +61,19 @@ def check(
             f"source is worth {as_is:.1f} nats to it, and {exchanged:.1f} with the sides of the "
             "pairs exchanged; exchange the models of forward and backward, or take another model"
         )
-    told, needed = (tuple(map(_language, languages)) for languages in (declared, wanted))
-    pairs = [(code, other) for code, other in zip(told, needed, strict=True) if code and other]
-    if all(len(code) != len(other) or code == other for code, other in pairs):
+    if not any(map(differ, declared, wanted)):
         return
-    is_exchanged = told == needed[::-1]
+    is_exchanged = None not in declared and not any(map(differ, declared, wanted[::-1]))
     if is_exchanged and not chosen and _much_more(as_is, exchanged):
         return
+    says = "source and target (paraloom.json) say" if chosen else "its files say"
+    advice = "exchange the models of forward and backward" if is_exchanged else "take another model"
+    if chosen and not is_exchanged:
+        advice = "correct them, or the codes of `languages`"
     raise InputError(
-        f"{name}: its files say that it translates {'-'.join(code or '?' for code in declared)}, "
-        f"but this role needs {role}; "
-        + ("exchange the models of forward and backward" if is_exchanged else "take another model")
+        f"{name}: {says} that it translates {'-'.join(code or '?' for code in declared)}, but this "
+        f"role needs {role}; {advice}"
     )
-
-
-def _language(code: str | None) -> str | None:
-    """Return a code without what stands around the language (__pt__, pt_XX, por_Latn)."""
-    return code and short(re.split("[_-]", code.strip("_"))[0].lower())
 
 
 def _much_more(one: float, other: float) -> bool:

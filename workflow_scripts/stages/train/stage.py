@@ -25,7 +25,7 @@ from workflow_scripts.stages.train.checks import hub_folder, notes, problems
 
 _PAGE = "docs/train.md"
 _ENVS = Path(__file__).resolve().parents[3] / "envs"
-# Keys of a finished model that do not change its folder: what is told of it.
+# What is told of a finished model, and is no reason to take it over again.
 _TOLD = ("trained_on", "licence")
 
 
@@ -123,7 +123,7 @@ class Train(Stage):
 
     def _finished_settings(self, role: str, model: dict[str, Any]) -> dict[str, Any]:
         """Return what the job must know of a finished model."""
-        settings = {key: value for key, value in model.items() if key not in _TOLD}
+        settings = {key: value for key, value in model.items() if key != "trained_on"}
         if not settings.get("shortlist"):
             settings.pop("shortlist", None)
         if downloads := self.downloads(role):
@@ -136,7 +136,8 @@ class Train(Stage):
 
     def content(self, instance: str) -> dict[str, Any]:
         settings = self.settings(instance)
-        model = settings["model"]
+        model = {key: value for key, value in settings["model"].items() if key not in _TOLD}
+        settings["model"] = model
         if "folder" in model:
             hashes = self.inputs(instance)
             by_name = {file: hashes[path] for file, path in self._own_files(instance).items()}

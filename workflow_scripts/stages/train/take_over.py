@@ -201,7 +201,11 @@ def measure(
         "role": task.role,
         "direction": task.direction,
         "kind": files.kind,
-        "declared": {"source": notes.source, "target": notes.target, "licence": notes.licence},
+        "declared": {
+            "source": notes.source,
+            "target": notes.target,
+            "licence": task.model.get("licence", notes.licence),
+        },
         "parameters": count_parameters(path),
         "segments": {"test": len(test)} if test else {},
         "source_gain": None if gains is None else [round(gain, 3) for gain in gains],
