@@ -55,7 +55,7 @@ def test_missing_model_folder_is_named_with_its_key(pipeline, tmp_path):
     own = {key: str(tmp_path / key) for key in ("folder", "source_model", "reference_model")}
     changes = {"models": {"own": own}, "train": {"models": {"forward": "own"}}}
     output = unharmed(changed(pipeline, changes).fail())
-    assert f"models.own: {tmp_path}/folder/config: No such file or directory" in output
+    assert f"models.own.folder: {tmp_path}/folder is no folder: correct the path." in output
 
 
 @pytest.mark.rest

@@ -152,6 +152,8 @@ def test_another_user_and_a_copy_without_times_change_no_byte(
         os.utime(path, (0, 0))
     for run in (finished, test_rewriting.written(finished, once)):
         other = Pipeline(tmp_path / "ein Ordner ñ€", run.config)
+        if (own := run.folder / "bart").is_dir():  # a model of the user's
+            shutil.copytree(own, other.folder / "bart")
         other.cores = 1
         other.before = another_user
         other.snakefile = snakefile
