@@ -17,7 +17,7 @@ from workflow_scripts.nmt.vocabulary import SYMBOLS
 
 WORDS = [f"▁{row}" for row in range(4, 18)]
 FAIRSEQ = ["<s>", "<pad>", "</s>", "<unk>", *WORDS]
-SIZES = {
+SHAPE = {
     "d_model": 16,
     "encoder_layers": 2,
     "decoder_layers": 2,
@@ -27,6 +27,8 @@ SIZES = {
     "decoder_ffn_dim": 40,
     "max_position_embeddings": 40,
     "vocab_size": 24,
+}
+SIZES = SHAPE | {
     "pad_token_id": 1,
     "bos_token_id": 0,
     "eos_token_id": 2,

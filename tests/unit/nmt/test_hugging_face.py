@@ -10,6 +10,7 @@ import torch
 import transformers
 from torch import Tensor
 
+from tests.unit.nmt.families import SHAPE
 from tests.unit.nmt.marian_files import spm_model
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.beam import BeamRequest, translate
@@ -24,18 +25,9 @@ from workflow_scripts.nmt.vocabulary import EOS, SYMBOLS, UNK
 # Its import alone takes seconds.
 pytestmark = pytest.mark.slow
 
-SIZES = {
-    "d_model": 16,
-    "encoder_layers": 2,
-    "decoder_layers": 2,
-    "encoder_attention_heads": 2,
-    "decoder_attention_heads": 4,
-    "encoder_ffn_dim": 24,
-    "decoder_ffn_dim": 40,
-    "max_position_embeddings": 40,
+SIZES = SHAPE | {
     "activation_function": "swish",
     "scale_embedding": True,
-    "vocab_size": 24,
     "pad_token_id": 23,
     "eos_token_id": 0,
     "decoder_start_token_id": 23,

@@ -357,6 +357,20 @@ def test_a_finished_model_is_taken_over_and_measured_where_training_sets_are_nam
     assert other.key("train", "rewriter_plain") == alone.key("train", "rewriter_plain")
 
 
+def test_a_prefix_that_stands_beside_a_finished_model_is_not_lost(config, tmp_path):
+    (tmp_path / "rewriter.json").write_text('{"prefix": "say: "}')
+    run = with_finished(config, training_sets=None, prefix=None)
+    run["models"]["hub"] = {"folder": str(tmp_path)}
+    told = f"{tmp_path}/rewriter.json says 'say: '; say it here, or '' for none"
+    assert list(Rewrite.problems(run)) == [f"rewriters.plain.prefix: {told}"]
+    for prefix in ("say: ", ""):
+        run["rewriters"]["plain"]["prefix"] = prefix
+        assert list(Rewrite.problems(run)) == []
+    del run["rewriters"]["plain"]["prefix"]
+    (tmp_path / "rewriter.json").write_text("{")
+    assert "rewriter.json can't be read" in next(Rewrite.problems(run))
+
+
 def test_the_licence_of_a_finished_rewriter_is_the_model_s_alone(config):
     config["release"]["licence"] = "cc0-1.0"
     about = run_layout(with_finished(config)).settings(("rewrite", "plain"))["about"]

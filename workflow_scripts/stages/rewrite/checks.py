@@ -4,8 +4,11 @@ The Snakefile imports this module: only the standard library and Snakemake's own
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from workflow_scripts.core.errors import InputError
+from workflow_scripts.core.files.rewriter_card import CARD, read_prefix
 from workflow_scripts.plan import selection
 from workflow_scripts.plan.catalogues.model_blocks import chosen, finished
 from workflow_scripts.plan.catalogues.rewriters import (
@@ -39,7 +42,7 @@ def _rewriter_problems(name: str, config: Config) -> Iterator[str]:
     if every_system and not rewriter_training_sets(config, name):
         yield f"{where}.systems: a rewriter writes all systems of its training sets"
     if finished_rewriter(config, name):
-        yield from _finished_problems(where, config["rewriters"][name])
+        yield from _finished_problems(where, config["rewriters"][name], config)
         return
     if "training_sets" not in config["rewriters"][name]:
         yield f"{where}: it has no training_sets; only a finished model does without"
@@ -50,13 +53,24 @@ def _rewriter_problems(name: str, config: Config) -> Iterator[str]:
     yield from _noise_problems(f"{where}.noise", name, config)
 
 
-def _finished_problems(where: str, block: dict[str, Any]) -> Iterator[str]:
+def _finished_problems(where: str, block: dict[str, Any], config: Config) -> Iterator[str]:
     for key in ("continued", "subword", "vocab_size", "samples", "templates", "noise"):
         if block.get(key) is not None:
             yield f"{where}.{key}: the model '{block['model']}' is finished; take it out"
     for key in ("held_out", "write", "systems"):
         if key in block and "training_sets" not in block:
             yield f"{where}.{key}: it goes with training_sets, which measure a finished model"
+    folder = config["models"][block["model"]].get("folder")
+    if folder is None or "prefix" in block:
+        return
+    try:
+        prefix = read_prefix(Path(folder))
+    except InputError as error:
+        yield f"{where}.model: {error}"
+        return
+    # The run's folder has a card of its own.
+    if prefix:
+        yield f"{where}.prefix: {folder}/{CARD} says {prefix!r}; say it here, or '' for none"
 
 
 def _noise_problems(where: str, name: str, config: Config) -> Iterator[str]:
