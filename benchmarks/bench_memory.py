@@ -2,9 +2,10 @@
 
 Usage: python -m benchmarks.bench_memory [--only loading sentences] [--small N] [--large N]
 
-Loading: random weights in the shape of NLLB-200-distilled-600M, in a process of its own. The most
-anonymous memory that it ever has (RssAnon in /proc) may be LOADING times the weights, else the
-program fails. Pages of the model's file are no such memory: the system may forget them.
+Loading: random weights in the shape of NLLB-200-distilled-600M, in a process of its own, from the
+files of Hugging Face and of CTranslate2. The most anonymous memory that it ever has (RssAnon in
+/proc) may be LOADING times the weights in fp32 if the file is in fp32, else the program fails.
+Pages of the model's file are no such memory: the system may forget them.
 
 Sentences: every row is a run of a command line in a process of its own, on a tiny random model
 (1 layer of 16 units), so that what could grow with the sentences would show, and the weights don't.
@@ -14,14 +15,17 @@ TOLERANCE beyond the smaller one, else the program fails.
 
 import argparse
 import json
+import multiprocessing
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.peers import in_ctranslate2
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.random_m2m100 import NLLB_600M, loading, write_m2m100
 from workflow_scripts.nmt.precision import PRECISIONS
@@ -86,12 +90,25 @@ def load_a_large_model() -> None:
         folder = write_m2m100(Path(name) / "model", **NLLB_600M)
         weights = (folder / "model.safetensors").stat().st_size
         print(f"weights {weights / 2**20:,.0f} MB\n{'peak MB of loading':<26}anonymous     of all")
-        found = {precision: loading(folder, precision) for precision in PRECISIONS}
-    for precision, (_, anonymous, resident) in found.items():
+        found = {(precision, ""): loading(folder, precision) for precision in PRECISIONS}
+        for kind in ("float32", "float16", "int8"):
+            target = Path(name) / kind
+            # In a process of its own, which gives its memory back.
+            process = multiprocessing.get_context("spawn").Process(
+                target=in_ctranslate2.convert_m2m100, args=(folder, target, kind)
+            )
+            process.start()
+            process.join()
+            shutil.copy(folder / "paraloom.json", target)
+            for precision in ("fp32", "int8"):
+                found[precision, f", CTranslate2 {kind}"] = loading(target, precision)
+            shutil.rmtree(target)
+    for (precision, of), (_, anonymous, resident) in found.items():
         shares = (anonymous / weights, resident / weights)
-        print(f"{precision:<26}{anonymous / 2**20:>9,.0f} {resident / 2**20:>10,.0f}", end="")
+        print(f"{precision + of:<26}{anonymous / 2**20:>9,.0f} {resident / 2**20:>10,.0f}", end="")
         print("  {:.2f} and {:.2f} times the weights".format(*shares))
-    if max(each.anonymous for each in found.values()) > LOADING * weights:
+    whole = [each.anonymous for (_, of), each in found.items() if not of.endswith(("16", "int8"))]
+    if max(whole) > LOADING * weights:
         raise SystemExit(f"loading takes more than {LOADING} times the weights")
 
 

@@ -13,7 +13,7 @@ from tests.e2e.pipeline import Pipeline
 from tests.unit.rewrite.paraphrasers import write_paraphraser
 from workflow_scripts.core.files.manifest import shard_paths
 from workflow_scripts.core.files.parquet import read_rows
-from workflow_scripts.core.files.rows import ScoredRow
+from workflow_scripts.core.files.rows import JudgedRow, ParaphrasesRow, ScoredRow
 from workflow_scripts.stages.generate.candidates import held_out_references
 
 pytestmark = [pytest.mark.e2e, pytest.mark.rest]
@@ -49,8 +49,17 @@ CHANGES = {
     "systems": {
         "beam": BEAM,
         "mono": {**BEAM, "rewriter": {"name": "again"}},
-        "hub": {**BEAM, "rewriter": {"name": "bart"}},
+        # A judge, fitted to labels of this text, chooses among what the finished model writes.
+        "hub": {
+            **{**BEAM, "rewriter": {"name": "bart"}},
+            "search": {"method": "sample", "k": 10, "samples": 4},
+            "select": {
+                **{"method": "judged", "judge": "own", "clusters": 3, "best": 2},
+                "keep": {"quantile": None, "probability_quantile": 0.5},
+            },
+        },
     },
+    "judges": {"own": {"labels": "labels.tsv", "features": ["overlap_1", "backward_gain"]}},
     "training_sets": {"half": {"systems": ["micro"]}},
     "evaluate": {"rewriting": [["beam", "mono"], ["beam", "hub"]], "columns": []},
 }
@@ -131,3 +140,17 @@ def compare_finished(pipeline, held_out):
     assert (pipeline.unit("rewrite.bart-measures") / "measures.json").is_file()
     outputs = list(read_rows(pipeline.unit("score.hub") / "0000.parquet", ScoredRow))
     assert {row["id"] for row in outputs} == held_out
+    judged = list(read_rows(pipeline.unit("judge.hub") / "0000.parquet", JudgedRow))
+    found = {
+        row["id"]: dict(
+            zip([one["text"] for one in row["candidates"]], of["probabilities"], strict=True)
+        )
+        for row, of in zip(outputs, judged, strict=True)
+    }
+    chosen = list(read_rows(pipeline.unit("select.hub") / "0000.parquet", ParaphrasesRow))
+    probabilities = [
+        (each["probability"], found[row["id"]][each["text"]])
+        for row in chosen
+        for each in row["paraphrases"]
+    ]
+    assert probabilities and all(released == of > 0 for released, of in probabilities)

@@ -108,6 +108,13 @@ def test_vocabularies(tmp_path_factory, many):
         assert len(found) == 24
 
 
+def plain(content):
+    return {
+        name: content.scaled(name, weight) if weight.dtype == torch.int8 else weight.float()
+        for name, weight in content.weights().items()
+    }
+
+
 @fuzz()
 @given(st.sampled_from(["float32", "int8"]), damages)
 def test_files_of_ctranslate2(tmp_path_factory, kind, many):
@@ -116,7 +123,7 @@ def test_files_of_ctranslate2(tmp_path_factory, kind, many):
     whole = ctranslate2_files.binary(made, aliases)
     content = damaged(whole, many)
     with file(tmp_path_factory.getbasetemp(), "model.bin", content) as path:
-        found = outcome(path, lambda: ctranslate2_file.read(path).weights())
+        found = outcome(path, lambda: plain(ctranslate2_file.read(path)))
     if content == whole:
         assert found.keys() >= {name for name in made if name.endswith("weight")} | aliases.keys()
     elif found is not None:

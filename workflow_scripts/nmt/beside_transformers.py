@@ -115,7 +115,6 @@ class _Library:
         self._before = tag + model.prefix
         source, target = (code.strip("_") for code in orders.languages or ("", ""))
         languages = {"src_lang": source, "tgt_lang": target} if orders.languages else {}
-        shows = transformers.utils.logging.is_progress_bar_enabled()
         transformers.utils.logging.disable_progress_bar()
         try:
             self._model = transformers.AutoModelForSeq2SeqLM.from_pretrained(
@@ -126,9 +125,6 @@ class _Library:
             )
         except Exception as error:  # of whatever part of it
             raise InputError(f"{folder}: transformers can't read it: {error}") from error
-        finally:
-            if shows:
-                transformers.utils.logging.enable_progress_bar()
         config = self._model.config
         # The folder's own may have other settings of a search.
         self._model.generation_config = transformers.GenerationConfig(

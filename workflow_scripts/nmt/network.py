@@ -58,8 +58,8 @@ class Embedding:
     """Vectors of pieces, which are multiplied by `scale`, and of positions [P, D].
 
     `pieces` is a table [R, D], perhaps a file's own that stays there, in a narrower type than the
-    rest; `rows`: which of its rows each piece has [V], None if they are in order. `norm` is that
-    of the sum.
+    rest; `rows`: which of its rows each piece has [V], None if they are in order; `divisors`: what
+    its rows are divided by [R, 1], if they are whole numbers. `norm` is that of the sum.
     """
 
     pieces: Tensor
@@ -67,6 +67,7 @@ class Embedding:
     scale: float = 1.0
     norm: Norm | None = None
     rows: Tensor | None = None
+    divisors: Tensor | None = None
 
     def whole(self, tokens: Tensor) -> Tensor:
         """Return the vectors [S, L, D] of `tokens` [S, L] at the positions 0..L-1."""
@@ -82,6 +83,8 @@ class Embedding:
     def _sum(self, tokens: Tensor, positions: Tensor) -> Tensor:
         rows = tokens if self.rows is None else self.rows[tokens]
         pieces = self.pieces[rows].to(positions.dtype)
+        if self.divisors is not None:
+            pieces = pieces / self.divisors[rows]
         x = (pieces if self.scale == 1 else pieces * self.scale) + positions
         return x if self.norm is None else self.norm(x)
 

@@ -122,7 +122,6 @@ def test_a_folder_is_read_as_the_library_reads_it(
     capfd.readouterr()
     told = inspect(folder, TEXTS)
     assert capfd.readouterr().err == ""
-    assert transformers.utils.logging.is_progress_bar_enabled()
     found = told["compared"]
     assert found["same_ids"] == found["sentences"] == len(TEXTS) - 2
     assert found["log_probabilities"] < 1e-4

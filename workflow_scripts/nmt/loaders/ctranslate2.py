@@ -89,7 +89,7 @@ def load(folder: Path, files: ModelFiles) -> Loaded:
 
 
 def opened(folder: Path, files: ModelFiles) -> Opened:
-    """Return the parameters by CTranslate2's names, 8-bit ones as what they stand for; see `load`.
+    """Return the parameters by CTranslate2's names, as they are in the file; see `load`.
 
     What has several names is one tensor.
     """
@@ -117,7 +117,7 @@ def opened(folder: Path, files: ModelFiles) -> Opened:
     )
 
     def build(tensors: dict[str, Tensor]) -> Network:
-        parameters = Parameters(content.path, dict(tensors))
+        parameters = Parameters(content.path, dict(tensors), content.scaled)
         network = _Reader(parameters, content, config, source, target).network(marks)
         parameters.check_all_used()
         return network
@@ -409,29 +409,31 @@ class _Reader:
         """Return the whole network."""
         content, size = self._content, self._size
         rows = self._target.rows
-        source, target = (self._take(name, _rows(content, name), size) for name in _TABLES)
-        output = self._linear(_OUTPUT, size, len(target))
+        longest, known = (min(self._known(side), _POSITIONS) for side in _SIDES)
+        source = self._embedding("encoder", self._source.rows, longest)
+        target = self._embedding("decoder", rows, int(_LONGEST_OUTPUT * longest))
+        if content.scalar(_ZERO_START, 0):
+            # The row of <s> in the file is that of </s>, too.
+            target.pieces = target.pieces[rows]
+            target.pieces[BOS] = 0
+            target.divisors = None if target.divisors is None else target.divisors[rows]
+            target.rows = None
+        output = self._linear(_OUTPUT, size, _rows(content, _TABLES[1]))
         assert output.bias is not None
         bias = output.bias[rows]
         bias[self._target.silent] = -torch.inf
-        longest, known = (min(self._known(side), _POSITIONS) for side in _SIDES)
-        pieces: tuple[Tensor, Tensor | None] = (target, rows)
-        if content.scalar(_ZERO_START, 0):
-            # The row of <s> in the file is that of </s>, too.
-            pieces = target[rows], None
-            pieces[0][BOS] = 0
-        embedding = self._embedding("decoder", pieces, int(_LONGEST_OUTPUT * longest))
+        output = output_layer(output.weight[rows], bias)
         # The table of positions ends.
-        most = len(embedding.positions) - len(marks.lead)
+        most = len(target.positions) - len(marks.lead)
         return Network(
             Sizes(size, longest, known, _LONGEST_OUTPUT, most),
-            source=self._embedding("encoder", (source, self._source.rows), longest),
-            target=embedding,
+            source=source,
+            target=target,
             encoder=[self._encoder_layer(n) for n in range(_layers(content, "encoder"))],
             encoder_norm=self._final_norm("encoder"),
             decoder=[self._decoder_layer(n) for n in range(_layers(content, "decoder"))],
             decoder_norm=self._final_norm("decoder"),
-            output=output_layer(output.weight[rows], bias),
+            output=output,
             marks=marks,
         )
 
@@ -440,11 +442,11 @@ class _Reader:
         stored = self._content.find(f"{side}/position_encodings/encodings")
         return _POSITIONS if stored is None else stored.shape[0]
 
-    def _embedding(
-        self, side: str, pieces: tuple[Tensor, Tensor | None], positions: int
-    ) -> Embedding:
-        """Return the embedding of a side; `pieces` are its table and the rows of the pieces."""
-        table, rows = pieces
+    def _embedding(self, side: str, rows: Tensor, positions: int) -> Embedding:
+        """Return the embedding of a side, whose table stays in the file; `rows` of its pieces."""
+        table = _TABLES[_SIDES.index(side)]
+        pieces = self._parameters.table(table, _rows(self._content, table), self._size)
+        divisors = None if pieces.is_floating_point() else self._content.scales(table)
         name = f"{side}/position_encodings/encodings"
         if name in self._parameters:
             vectors = self._take(name, self._known(side), self._size)
@@ -454,14 +456,19 @@ class _Reader:
         norm = f"{side}/layernorm_embedding"
         has_norm = f"{norm}/gamma" in self._parameters
         return Embedding(
-            table, vectors, self._scale(side), self._norm(norm) if has_norm else None, rows
+            pieces,
+            vectors,
+            self._scale(side),
+            self._norm(norm) if has_norm else None,
+            rows,
+            divisors,
         )
 
     def _scale(self, side: str) -> float:
         """Return what embeddings are multiplied by: a flag tells it, or the number itself."""
         names = (f"{side}/scale_embeddings", f"{side}/embeddings/multiply_by_sqrt_depth")
         found = next(filter(None, map(self._content.find, names)), None)
-        if found is not None and found.type != "int8":
+        if found is not None and found.type != torch.int8:
             return float(found.tensor().item())
         scaled = found is None or found.tensor().item()
         return self._size**0.5 if scaled else 1.0

@@ -10,7 +10,6 @@ import mmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,8 +17,7 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.loaders.binary_reader import BinaryReader
 
 VERSIONS = (5, 6)
-_TYPES = ("float32", "int8", "int16", "int32", "float16", "bfloat16")
-_FLOATING = ("float32", "float16", "bfloat16")
+_TYPES = (torch.float32, torch.int8, torch.int16, torch.int32, torch.float16, torch.bfloat16)
 _SCALE = "_scale"
 _MOST_DIMENSIONS = 8
 
@@ -28,15 +26,14 @@ class Variable(NamedTuple):
     """`type`: one of _TYPES; `data`: the numbers of `shape`, in C's order."""
 
     shape: tuple[int, ...]
-    type: str
+    type: torch.dtype
     data: memoryview
 
     def tensor(self) -> Tensor:
-        """Return the numbers as they are in the file, in memory of their own."""
-        plain = "int16" if self.type == "bfloat16" else self.type
-        array = np.frombuffer(self.data, np.dtype(plain).newbyteorder("<"))
-        tensor = torch.from_numpy(array.astype(plain).reshape(self.shape))
-        return tensor.view(torch.bfloat16) if self.type == "bfloat16" else tensor
+        """Return the numbers, which stay in the file."""
+        if not self.data:
+            return torch.empty(self.shape, dtype=self.type)
+        return torch.frombuffer(self.data, dtype=self.type).view(self.shape)
 
 
 class Content(NamedTuple):
@@ -65,53 +62,58 @@ class Content(NamedTuple):
 
     def stored(self) -> dict[str, Tensor]:
         """Return the weights as they are in the file, without their scales and single numbers."""
-        return {name: self.variables[name].tensor() for name in self._weights()}
+        return {
+            name: variable.tensor()
+            for name, variable in self.variables.items()
+            if variable.shape
+            and not name.endswith(_SCALE)
+            and (variable.type.is_floating_point or name.endswith("weight"))
+        }
 
     def weights(self) -> dict[str, Tensor]:
-        """Return all weights in fp32, 8-bit ones as what they stand for, by all their names.
+        """Return the weights as they are in the file, by all their names.
 
         A weight with several names is one tensor.
 
         Raises:
-            InputError: a weight is of another type, or its scales do not fit.
+            InputError: a weight is of another type, or 8-bit ones have no scales that fit.
         """
-        weights = {name: self._number(name) for name in self._weights()}
+        weights = self.stored()
+        for name, weight in weights.items():
+            if weight.dtype == torch.int8:
+                self.scales(name)
+            elif not weight.is_floating_point():
+                raise InputError(
+                    f"{self.path}: {name} is of type {_name_of(weight.dtype)}; supported are int8, "
+                    "float32, float16, bfloat16: convert the model with one of these"
+                )
         return weights | {
             alias: weights[name] for alias, name in self.aliases.items() if name in weights
         }
 
-    def _weights(self) -> list[str]:
-        return [
-            name
-            for name, variable in self.variables.items()
-            if variable.shape
-            and not name.endswith(_SCALE)
-            and (variable.type in _FLOATING or name.endswith("weight"))
-        ]
+    def scales(self, name: str) -> Tensor:
+        """Return what the rows of an 8-bit weight are divided by [R, 1, ...].
 
-    def _number(self, name: str) -> Tensor:
-        """Return a weight in fp32; 8-bit rows are divided by their scales."""
-        variable = self.variables[name]
-        if variable.type in _FLOATING:
-            return variable.tensor().float()
-        if variable.type != "int8":
-            raise InputError(
-                f"{self.path}: {name} is of type {variable.type}; supported are int8 and "
-                f"{', '.join(_FLOATING)}: convert the model with one of these"
-            )
-        scale = self.find(name + _SCALE)
+        Raises:
+            InputError: there are none, or they are no scales of these rows.
+        """
+        weight, scale = self.find(name), self.find(name + _SCALE)
+        assert weight is not None
         if scale is None:
             raise InputError(f"{self.path}: no variable {name + _SCALE}, which 8-bit weights need")
-        if scale.shape != variable.shape[:1] or scale.type not in _FLOATING:
+        if scale.shape != weight.shape[:1] or not scale.type.is_floating_point:
             raise InputError(
-                f"{self.path}: {name + _SCALE} is {scale.type} {list(scale.shape)}; {name} of "
-                f"shape {list(variable.shape)} needs one floating-point scale for each row"
+                f"{self.path}: {name + _SCALE} is {_name_of(scale.type)} {list(scale.shape)}; "
+                f"{name} of shape {list(weight.shape)} needs one floating-point scale for each row"
             )
         scales = scale.tensor().float()
         if not bool((scales.isfinite() & (scales > 0)).all()):
             raise InputError(f"{self.path}: {name + _SCALE} holds numbers that are no scales")
-        rows = variable.tensor().float()
-        return rows.div_(scales.view(-1, *[1] * (rows.dim() - 1)))
+        return scales.view(-1, *[1] * (len(weight.shape) - 1))
+
+    def scaled(self, name: str, weight: Tensor) -> Tensor:
+        """Return what an 8-bit weight stands for, in fp32."""
+        return weight.float().div_(self.scales(name))
 
 
 def read(path: Path) -> Content:
@@ -122,7 +124,8 @@ def read(path: Path) -> Content:
     """
     try:
         with path.open("rb") as file:
-            mapped: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            # Torch wants what could be written; nothing is.
+            mapped: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot read the parameters: {error}") from error
     reader = BinaryReader(path, memoryview(mapped), "CTranslate2")
@@ -152,6 +155,10 @@ def read(path: Path) -> Content:
     return Content(path, version, spec, revision, variables, aliases)
 
 
+def _name_of(kind: torch.dtype) -> str:
+    return str(kind).removeprefix("torch.")
+
+
 def _name(reader: BinaryReader, what: str) -> str:
     """Read a name; older files have another one for the table of the source."""
     return _string(reader, what).replace("encoder/embeddings/", "encoder/embeddings_0/")
@@ -173,7 +180,7 @@ def _variable(reader: BinaryReader, name: str) -> Variable:
     if kind >= len(_TYPES):
         raise reader.error(f"{name} is of the unknown type {kind}")
     length = reader.number(f"the length of {name}", "I")
-    size = 2 if _TYPES[kind] == "bfloat16" else np.dtype(_TYPES[kind]).itemsize
+    size = _TYPES[kind].itemsize
     if length != math.prod(shape) * size:
         raise reader.error(
             f"{name} of shape {list(shape)} needs {math.prod(shape) * size} bytes, it has {length}"

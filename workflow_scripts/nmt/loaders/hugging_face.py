@@ -198,11 +198,13 @@ class _Reader:
         config, size, orders = self._config, self._size, self._orders
         names, keys = (*_EMBEDDINGS, _OUTPUT), ("vocab_size", *["decoder_vocab_size"] * 2)
         # The tables stay in the file; only what the output has is put in order.
-        source, target, output = (
+        source, target, weight = (
             self._parameters.table(name, config[key], size)
             for name, key in zip(names, keys, strict=True)
         )
-        output = output[orders.target.rows].float()
+        weight = weight[orders.target.rows].float()
+        output = output_layer(weight, self._bias(weight))
+        del weight  # It is large, and has been copied.
         lead = orders.marks.lead
         longest = min(config["max_position_embeddings"], _MOST_POSITIONS)
         most = longest - len(lead) if self._family.learned else None
@@ -215,7 +217,7 @@ class _Reader:
             encoder_norm=self._final_norm("encoder"),
             decoder=[self._decoder_layer(n) for n in range(config["decoder_layers"])],
             decoder_norm=self._final_norm("decoder"),
-            output=output_layer(output, self._bias(output)),
+            output=output,
             marks=orders.marks,
         )
 

@@ -1,7 +1,9 @@
 """The parameters of a model file: each is taken once, with the shape that the options ask for."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+import torch
 from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
@@ -9,18 +11,30 @@ from workflow_scripts.core.statistics.numbers import require_finite
 
 
 class Parameters:
-    """The tensors of a model file, by their names."""
+    """The tensors of a model file, by their names.
 
-    def __init__(self, path: Path, tensors: dict[str, Tensor]):
+    `scaled`: gives what 8-bit numbers of a name stand for, if the file may have such.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        tensors: dict[str, Tensor],
+        scaled: Callable[[str, Tensor], Tensor] | None = None,
+    ):
         self._path = path
         self._tensors = tensors
+        self._scaled = scaled
 
     def __contains__(self, name: str) -> bool:
         return name in self._tensors
 
     def take(self, name: str, *shape: int) -> Tensor:
         """Return a parameter as fp32; see `table`."""
-        return self.table(name, *shape).float()
+        tensor = self.table(name, *shape)
+        if self._scaled is not None and tensor.dtype == torch.int8:
+            return self._scaled(name, tensor)
+        return tensor.float()
 
     def table(self, name: str, *shape: int) -> Tensor:
         """Return a parameter as it is in the file.
@@ -31,7 +45,8 @@ class Parameters:
         if name not in self._tensors:
             raise InputError(f"{self._path}: no parameter {name!r}")
         tensor = self._tensors.pop(name)
-        if tensor.shape != shape or not tensor.is_floating_point():
+        eight_bits = self._scaled is not None and tensor.dtype == torch.int8
+        if tensor.shape != shape or not (eight_bits or tensor.is_floating_point()):
             raise InputError(
                 f"{self._path}: parameter {name!r} is {tensor.dtype} {list(tensor.shape)}, "
                 f"the config asks for floating-point {list(shape)}"

@@ -243,7 +243,7 @@ def test_it_works_without_a_script(chromium, address, tmp_path):
         page.fill("#text", SENTENCE)
         page.fill("#avoid", "bike")
         page.click("button.main")
-        assert page.locator("#results li").count() == 5
+        sync_api.expect(page.locator("#results li")).to_have_count(5, timeout=60_000)
         assert page.input_value("#avoid") == "bike"
         page.goto(f"{address}/batch")
         page.set_input_files("#file", path)
