@@ -5,7 +5,7 @@ Letters of shapes as in `blocks`.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Self
 
 import torch
@@ -15,7 +15,7 @@ from torch import Tensor
 from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Grid, Norm, PrefixBlock
 from workflow_scripts.nmt.linear import Linear
-from workflow_scripts.nmt.precision import Precision
+from workflow_scripts.nmt.precision import FP32, Precision
 from workflow_scripts.nmt.vocabulary import EOS
 
 # Rows of the output layer are filled up to a multiple of this, so that the search can look for the
@@ -67,7 +67,7 @@ class Embedding:
     scale: float = 1.0
     norm: Norm | None = None
     rows: Tensor | None = None
-    divisors: Tensor | None = None
+    divisors: Tensor | None = field(default=None, metadata={"precision": FP32})
 
     def whole(self, tokens: Tensor) -> Tensor:
         """Return the vectors [S, L, D] of `tokens` [S, L] at the positions 0..L-1."""
@@ -82,9 +82,10 @@ class Embedding:
 
     def _sum(self, tokens: Tensor, positions: Tensor) -> Tensor:
         rows = tokens if self.rows is None else self.rows[tokens]
-        pieces = self.pieces[rows].to(positions.dtype)
+        pieces = self.pieces[rows]
         if self.divisors is not None:
             pieces = pieces / self.divisors[rows]
+        pieces = pieces.to(positions.dtype)
         x = (pieces if self.scale == 1 else pieces * self.scale) + positions
         return x if self.norm is None else self.norm(x)
 
@@ -171,7 +172,8 @@ def converted(thing: Any, device: torch.device, precision: Precision) -> Any:
     """Put all tensors of a tree of dataclasses and lists on `device` in a precision.
 
     Each takes the place of what it was made of, so that few exist twice. The output, which is the
-    largest, comes first, while all others are small. What is narrower already stays as it is.
+    largest, comes first, while all others are small. What is narrower already stays as it is. A
+    field may name a precision of its own.
     """
     if isinstance(thing, Linear):
         return precision.linear(thing, device)
@@ -179,12 +181,12 @@ def converted(thing: Any, device: torch.device, precision: Precision) -> Any:
         narrow = not thing.is_floating_point() or thing.itemsize < precision.dtype.itemsize
         return thing.to(device, thing.dtype if narrow else precision.dtype).contiguous()
     if isinstance(thing, list):
-        for place, item in enumerate(thing):
-            thing[place] = converted(item, device, precision)
+        for number, item in enumerate(thing):
+            thing[number] = converted(item, device, precision)
     elif is_dataclass(thing) and not isinstance(thing, type):
-        for field in reversed(fields(thing)):
-            old = getattr(thing, field.name)
-            new = converted(old, device, precision)
+        for place in reversed(fields(thing)):
+            old = getattr(thing, place.name)
+            new = converted(old, device, place.metadata.get("precision", precision))
             if new is not old:
-                setattr(thing, field.name, new)
+                setattr(thing, place.name, new)
     return thing

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.model_folder import model_files
 from workflow_scripts.nmt.dropout import with_dropout
 from workflow_scripts.nmt.loaders import opened_model
@@ -39,6 +40,8 @@ class Trainable:
 
     def __init__(self, folder: Path, device: torch.device):
         opened = opened_model(folder, model_files(folder))
+        if not all(tensor.is_floating_point() for tensor in opened.raw.tensors.values()):
+            raise InputError(f"{folder}: a model with weights of 8 bits can't be trained on")
         self.device = device
         self._opened = opened
         leaves: dict[int, Tensor] = {}

@@ -18,6 +18,7 @@ from workflow_scripts.nmt.loaders import load_model, opened_model
 from workflow_scripts.nmt.loaders.ctranslate2 import saved, stored
 from workflow_scripts.nmt.positions import sinusoids
 from workflow_scripts.nmt.scoring import score
+from workflow_scripts.nmt.trainable import Trainable
 from workflow_scripts.nmt.vocabulary import EOS
 
 TWO = SEPARATE | {"dim-vocabs": [30, 22]}
@@ -31,6 +32,8 @@ CHANGES = {
 }
 SELF_ATTENTION = {"transformer-decoder-autoreg": "self-attention"}
 TABLE = "decoder/embeddings/weight"
+BIAS = "encoder/layer_0/ffn/linear_1/bias"
+POSITIONS = "encoder/position_encodings/encodings"
 
 
 def expected(changes: dict, seed: int = 1) -> list[float]:
@@ -50,10 +53,10 @@ def test_the_network_is_that_of_its_variables(tmp_path: Path, changes: dict):
 @pytest.mark.parametrize(("kind", "error"), [("float16", 2e-3), ("bfloat16", 2e-2), ("int8", 2e-2)])
 def test_smaller_types(tmp_path: Path, changes: dict, kind: str, error: float):
     made = write(tmp_path / "model", changes, kind=kind)
-    model = load_model(tmp_path / "model", "cpu")
-    scores = list(score(model, PAIRS))
-    assert scores == pytest.approx(expected(changes), abs=error)
-    assert model.network.source.pieces.dtype == getattr(torch, kind)
+    models = [load_model(tmp_path / "model", "cpu", precision) for precision in ("fp32", "bf16")]
+    scores = [list(score(model, PAIRS)) for model in models]
+    assert scores[0] == pytest.approx(expected(changes), abs=error)
+    assert models[0].network.source.pieces.dtype == getattr(torch, kind)
     # The same numbers, written plainly.
     plain = dict(made)
     for name, (of, weight) in made.items():
@@ -62,7 +65,8 @@ def test_smaller_types(tmp_path: Path, changes: dict, kind: str, error: float):
         elif of in ("float16", "bfloat16"):
             plain[name] = ("float32", weight.to(getattr(torch, of)).float())
     (tmp_path / "model" / "model.bin").write_bytes(binary(plain))
-    assert list(score(load_model(tmp_path / "model", "cpu"), PAIRS)) == scores
+    models = [load_model(tmp_path / "model", "cpu", precision) for precision in ("fp32", "bf16")]
+    assert [list(score(model, PAIRS)) for model in models] == scores
 
 
 def test_weights_with_several_names_are_one(tmp_path: Path):
@@ -75,6 +79,8 @@ def test_weights_with_several_names_are_one(tmp_path: Path):
     assert not {"decoder/projection/weight", f"{TABLE}_scale"} & in_file.keys()
     with pytest.raises(InputError, match="can be used, not trained on"):
         saved(tmp_path / "model", files, tensors)
+    with pytest.raises(InputError, match="weights of 8 bits can't be trained on"):
+        Trainable(tmp_path / "model", torch.device("cpu"))
 
 
 @pytest.mark.parametrize("first", [TABLE, "encoder/embeddings/weight"])
@@ -293,6 +299,11 @@ def test_languages_that_are_not_chosen(tmp_path: Path, settings, message):
             "[16, 31], the config asks for floating-point [16, 32]",
         ),
         ("encoder/layer_0/ffn/linear_1/weight", torch.full((16, 32), torch.nan), "holds NaN"),
+        # As if they were not there, they would be zeros, or computed.
+        (BIAS, torch.ones(16, dtype=torch.int8), f"{BIAS} is of type int8; supported are float32"),
+        (POSITIONS, torch.ones(99, 16, dtype=torch.int8), f"{POSITIONS} is of type int8"),
+        ("encoder/scale_embeddings", torch.ones(2), "scale_embeddings must be one finite number"),
+        ("encoder/scale_embeddings", torch.tensor(torch.nan), "must be one finite number"),
     ],
 )
 def test_variables_that_do_not_fit_are_named(tmp_path: Path, name, value, message):
@@ -300,7 +311,8 @@ def test_variables_that_do_not_fit_are_named(tmp_path: Path, name, value, messag
         if value is None:
             del made[name]
         else:
-            made[name] = ("float32" if isinstance(value, torch.Tensor) else "int8", value)
+            floating = isinstance(value, torch.Tensor) and value.is_floating_point()
+            made[name] = ("float32" if floating else "int8", value)
 
     rewritten(tmp_path / "model", edit)
     with pytest.raises(InputError, match=re.escape(message)) as raised:
@@ -315,6 +327,7 @@ def test_variables_that_do_not_fit_are_named(tmp_path: Path, name, value, messag
         (torch.ones(21), f"{TABLE}_scale is float32 [21]; {TABLE} of shape [22, 16] needs one"),
         (torch.ones(22, 1), "_scale is float32 [22, 1]"),
         (torch.zeros(22), "holds numbers that are no scales"),
+        (torch.full((22,), 1e-38), "holds numbers that are no scales"),  # 127 of these are infinite
     ],
 )
 def test_scales_of_another_shape(tmp_path: Path, scale, message):

@@ -468,10 +468,12 @@ class _Reader:
         """Return what embeddings are multiplied by: a flag tells it, or the number itself."""
         names = (f"{side}/scale_embeddings", f"{side}/embeddings/multiply_by_sqrt_depth")
         found = next(filter(None, map(self._content.find, names)), None)
+        number = torch.ones(1) if found is None else found.tensor()
+        if number.numel() != 1 or not number.isfinite():
+            raise InputError(f"{self._content.path}: {names[0]} must be one finite number")
         if found is not None and found.type != torch.int8:
-            return float(found.tensor().item())
-        scaled = found is None or found.tensor().item()
-        return self._size**0.5 if scaled else 1.0
+            return float(number.item())
+        return self._size**0.5 if number.item() else 1.0
 
     def _encoder_layer(self, number: int) -> EncoderLayer:
         prefix, side = f"encoder/layer_{number}", "encoder"

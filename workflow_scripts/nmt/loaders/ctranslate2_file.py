@@ -7,6 +7,7 @@ its length before it, and a NUL at its end. Source: `_serialize` in ctranslate2/
 
 import math
 import mmap
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +19,9 @@ from workflow_scripts.nmt.loaders.binary_reader import BinaryReader
 
 VERSIONS = (5, 6)
 _TYPES = (torch.float32, torch.int8, torch.int16, torch.int32, torch.float16, torch.bfloat16)
+_WEIGHT = re.compile(r"(weight|bias|gamma|beta|encodings)$")
 _SCALE = "_scale"
+_MOST = 128  # of what a whole number of 8 bits can be
 _MOST_DIMENSIONS = 8
 
 
@@ -67,7 +70,7 @@ class Content(NamedTuple):
             for name, variable in self.variables.items()
             if variable.shape
             and not name.endswith(_SCALE)
-            and (variable.type.is_floating_point or name.endswith("weight"))
+            and (variable.type.is_floating_point or _WEIGHT.search(name))
         }
 
     def weights(self) -> dict[str, Tensor]:
@@ -76,16 +79,16 @@ class Content(NamedTuple):
         A weight with several names is one tensor.
 
         Raises:
-            InputError: a weight is of another type, or 8-bit ones have no scales that fit.
+            InputError: a weight is of another type, or an 8-bit one has no scales that fit.
         """
         weights = self.stored()
         for name, weight in weights.items():
-            if weight.dtype == torch.int8:
+            if weight.dtype == torch.int8 and name.endswith("weight"):
                 self.scales(name)
             elif not weight.is_floating_point():
                 raise InputError(
-                    f"{self.path}: {name} is of type {_name_of(weight.dtype)}; supported are int8, "
-                    "float32, float16, bfloat16: convert the model with one of these"
+                    f"{self.path}: {name} is of type {_name_of(weight.dtype)}; supported are "
+                    "float32, float16, bfloat16, of matrices int8: convert the model with these"
                 )
         return weights | {
             alias: weights[name] for alias, name in self.aliases.items() if name in weights
@@ -107,7 +110,7 @@ class Content(NamedTuple):
                 f"{name} of shape {list(weight.shape)} needs one floating-point scale for each row"
             )
         scales = scale.tensor().float()
-        if not bool((scales.isfinite() & (scales > 0)).all()):
+        if not bool((scales.isfinite() & (scales > 0) & (_MOST / scales).isfinite()).all()):
             raise InputError(f"{self.path}: {name + _SCALE} holds numbers that are no scales")
         return scales.view(-1, *[1] * (len(weight.shape) - 1))
 

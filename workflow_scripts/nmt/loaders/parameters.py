@@ -49,7 +49,7 @@ class Parameters:
         if tensor.shape != shape or not (eight_bits or tensor.is_floating_point()):
             raise InputError(
                 f"{self._path}: parameter {name!r} is {tensor.dtype} {list(tensor.shape)}, "
-                f"the config asks for floating-point {list(shape)}"
+                f"the config asks for {'' if eight_bits else 'floating-point '}{list(shape)}"
             )
         require_finite(self._path, name, tensor)
         return tensor
