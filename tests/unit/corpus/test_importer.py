@@ -7,7 +7,7 @@ import pytest
 import zstandard
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import verify
+from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairRow
 from workflow_scripts.stages.corpus import importer
@@ -114,6 +114,19 @@ def test_every_pair_is_in_its_shard_and_verified(tmp_path, bitext):
         for row in rows_of(tmp_path / "out")
     }
     assert got == {f"c:{number}": (*pair, "c") for number, pair in enumerate(GOOD, 1)}
+
+
+def test_no_spill_is_left_when_the_last_file_is_written(tmp_path, bitext, monkeypatch):
+    """A power cut then leaves all that there should be, or a job that is done again."""
+    left = []
+
+    def write(path, *rest):
+        left.append((path.name, [each.name for each in path.parent.glob(".spill*")]))
+        write_record(path, *rest)
+
+    monkeypatch.setattr(importer, "write_record", write)
+    run_import(tmp_path / "out", bitext)
+    assert left[-1] == ("rejected.tsv.zst", []) and all(spill for _, spill in left[:-1])
 
 
 def test_pairs_that_count_as_duplicates_share_a_shard(tmp_path):

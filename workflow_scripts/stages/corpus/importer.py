@@ -116,7 +116,6 @@ def import_corpus(
                 raise InputError(
                     f"corpora.{name}: no pair in it ({why or 'the files are empty'}); {advice}"
                 )
-        write_record(folder / REJECTED, rejected.total(), 0, rejected, extra)
         paths = shard_paths(folder, shards)
         for shard, path in enumerate(progress(paths, shards, f"corpus {name}: shards written")):
             with TableWriter(path, PairRow) as table:
@@ -129,6 +128,8 @@ def import_corpus(
                     }
                     table.write(row)
             write_record(path, table.rows_written, table.rows_written, {})
+    # Last of all: until then a power cut leaves a job to be done again, which clears the spill.
+    write_record(folder / REJECTED, rejected.total(), 0, rejected, extra)
 
 
 def import_shards(
