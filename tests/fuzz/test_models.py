@@ -109,10 +109,7 @@ def test_vocabularies(tmp_path_factory, many):
 
 
 def plain(content):
-    return {
-        name: content.scaled(name, weight) if weight.dtype == torch.int8 else weight.float()
-        for name, weight in content.weights().items()
-    }
+    return {name: content.scaled(name, weight) for name, weight in content.weights().items()}
 
 
 @fuzz()

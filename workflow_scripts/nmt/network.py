@@ -181,12 +181,12 @@ def converted(thing: Any, device: torch.device, precision: Precision) -> Any:
         narrow = not thing.is_floating_point() or thing.itemsize < precision.dtype.itemsize
         return thing.to(device, thing.dtype if narrow else precision.dtype).contiguous()
     if isinstance(thing, list):
-        for number, item in enumerate(thing):
-            thing[number] = converted(item, device, precision)
+        for place, item in enumerate(thing):
+            thing[place] = converted(item, device, precision)
     elif is_dataclass(thing) and not isinstance(thing, type):
-        for place in reversed(fields(thing)):
-            old = getattr(thing, place.name)
-            new = converted(old, device, place.metadata.get("precision", precision))
+        for part in reversed(fields(thing)):
+            old = getattr(thing, part.name)
+            new = converted(old, device, part.metadata.get("precision", precision))
             if new is not old:
-                setattr(thing, place.name, new)
+                setattr(thing, part.name, new)
     return thing

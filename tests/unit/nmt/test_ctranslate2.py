@@ -304,6 +304,8 @@ def test_languages_that_are_not_chosen(tmp_path: Path, settings, message):
         (POSITIONS, torch.ones(99, 16, dtype=torch.int8), f"{POSITIONS} is of type int8"),
         ("encoder/scale_embeddings", torch.ones(2), "scale_embeddings must be one finite number"),
         ("encoder/scale_embeddings", torch.tensor(torch.nan), "must be one finite number"),
+        ("encoder/pre_norm", torch.zeros(2), "encoder/pre_norm must be one finite number"),
+        ("encoder/num_heads", torch.tensor(torch.nan), "num_heads must be one finite number"),
     ],
 )
 def test_variables_that_do_not_fit_are_named(tmp_path: Path, name, value, message):

@@ -467,13 +467,13 @@ class _Reader:
     def _scale(self, side: str) -> float:
         """Return what embeddings are multiplied by: a flag tells it, or the number itself."""
         names = (f"{side}/scale_embeddings", f"{side}/embeddings/multiply_by_sqrt_depth")
-        found = next(filter(None, map(self._content.find, names)), None)
-        number = torch.ones(1) if found is None else found.tensor()
-        if number.numel() != 1 or not number.isfinite():
-            raise InputError(f"{self._content.path}: {names[0]} must be one finite number")
-        if found is not None and found.type != torch.int8:
-            return float(number.item())
-        return self._size**0.5 if number.item() else 1.0
+        for name in names:
+            if (found := self._content.find(name)) is not None:
+                number = self._content.scalar(name, 0)
+                if found.type != torch.int8:
+                    return number
+                return self._size**0.5 if number else 1.0
+        return self._size**0.5
 
     def _encoder_layer(self, number: int) -> EncoderLayer:
         prefix, side = f"encoder/layer_{number}", "encoder"

@@ -54,9 +54,18 @@ class Content(NamedTuple):
         return self.variables.get(self.aliases.get(name, name))
 
     def scalar(self, name: str, default: float) -> float:
-        """Return a single number."""
+        """Return a single number.
+
+        Raises:
+            InputError: there are several, or it is not finite.
+        """
         found = self.find(name)
-        return default if found is None or found.shape else found.tensor().item()
+        if found is None:
+            return default
+        numbers = found.tensor()
+        if numbers.numel() != 1 or not numbers.isfinite():
+            raise InputError(f"{self.path}: {name} must be one finite number")
+        return numbers.item()
 
     def text(self, name: str, default: str) -> str:
         """Return a text, which is kept as bytes."""
@@ -115,8 +124,9 @@ class Content(NamedTuple):
         return scales.view(-1, *[1] * (len(weight.shape) - 1))
 
     def scaled(self, name: str, weight: Tensor) -> Tensor:
-        """Return what an 8-bit weight stands for, in fp32."""
-        return weight.float().div_(self.scales(name))
+        """Return what a weight stands for, in fp32: 8-bit rows are divided by their scales."""
+        number = weight.float()
+        return number.div_(self.scales(name)) if weight.dtype == torch.int8 else number
 
 
 def read(path: Path) -> Content:

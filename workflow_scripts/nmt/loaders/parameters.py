@@ -13,7 +13,7 @@ from workflow_scripts.core.statistics.numbers import require_finite
 class Parameters:
     """The tensors of a model file, by their names.
 
-    `scaled`: gives what 8-bit numbers of a name stand for, if the file may have such.
+    `scaled`: gives what the numbers of a name stand for, if the file may have 8-bit ones.
     """
 
     def __init__(
@@ -32,9 +32,7 @@ class Parameters:
     def take(self, name: str, *shape: int) -> Tensor:
         """Return a parameter as fp32; see `table`."""
         tensor = self.table(name, *shape)
-        if self._scaled is not None and tensor.dtype == torch.int8:
-            return self._scaled(name, tensor)
-        return tensor.float()
+        return tensor.float() if self._scaled is None else self._scaled(name, tensor)
 
     def table(self, name: str, *shape: int) -> Tensor:
         """Return a parameter as it is in the file.
