@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from threading import Lock
 from typing import TypeVar
 
 from paraloom.answers import Paraphrase, Paraphrases
 from paraloom.requests import ArgumentError, Request, asked, is_single, refuse_table
+from paraloom.threads import Threads
 from workflow_scripts.core.text.normalisation import letters_and_digits, words
 from workflow_scripts.nmt.memory import return_freed_memory
 from workflow_scripts.stages.rewrite import requests as wishes
@@ -31,16 +31,16 @@ def answered(
     defaults: Request,
     answer: Callable[[list[Request]], list[Answer]],
     size: int,
-    lock: Lock,
+    threads: Threads,
 ) -> Answer | Iterator[Answer]:
     """Return the answer to one text, or a stream of the answers to many, in order.
 
     Args:
-        texts: what is asked. A stream is read one batch at a time, when its answers are asked for.
+        texts: what is asked. A stream is read by batches, when their answers are asked for.
         defaults: what the call says for all of them.
         answer: answers a batch.
         size: of a batch.
-        lock: held while a batch is answered.
+        threads: that answer batches.
 
     Raises:
         ArgumentError: what is asked can't be. In a stream it comes behind the answers to the texts
@@ -48,14 +48,13 @@ def answered(
     """
     refuse_table("texts", texts)
     if is_single(texts):
-        with lock:
-            return answer([asked(texts, defaults)])[0]
+        return threads.answer(answer, [asked(texts, defaults)])[0]
     if not isinstance(texts, Iterable):
         raise ArgumentError(
             f"a text, a paraloom.Request, or an iterable of them is asked for, not "
             f"{type(texts).__name__}"
         )
-    return _stream(iter(texts), defaults, answer, size, lock)
+    return _stream(iter(texts), defaults, answer, size, threads)
 
 
 def _stream(
@@ -63,26 +62,29 @@ def _stream(
     defaults: Request,
     answer: Callable[[list[Request]], list[Answer]],
     size: int,
-    lock: Lock,
+    threads: Threads,
 ) -> Iterator[Answer]:
     requests = _asked(texts, defaults)
-    fault: Exception | None = None
-    full = True
-    while full and fault is None:
-        batch: list[Request] = []
-        try:
-            for request in islice(requests, size):
-                batch.append(request)
-        except Exception as error:
-            fault = error
-        full = len(batch) == size
-        if batch:
-            with lock:
-                answers = answer(batch)
-                return_freed_memory()
-            yield from answers
-    if fault is not None:
-        raise fault
+    faults: list[Exception] = []
+
+    def batches() -> Iterator[list[Request]]:
+        full = True
+        while full and not faults:
+            batch: list[Request] = []
+            try:
+                for request in islice(requests, size):
+                    batch.append(request)
+            except Exception as error:
+                faults.append(error)
+            full = len(batch) == size
+            if batch:
+                yield batch
+
+    for answers in threads.side_by_side(answer, batches()):
+        return_freed_memory()
+        yield from answers
+    if faults:
+        raise faults[0]
 
 
 def _asked(texts: Iterator[str | Request], defaults: Request) -> Iterator[Request]:

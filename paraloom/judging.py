@@ -1,12 +1,14 @@
 """The judge of a language, ready to work on pairs of texts."""
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from paraloom.models import COMPILED_PRODUCTS
 from paraloom.requests import ArgumentError, device_for
+from paraloom.threads import Threads, one_torch_thread
 from workflow_scripts.core.device import choose_device
 from workflow_scripts.nmt.memory import bound_compiled_products
 from workflow_scripts.plan.catalogues.judges import DEFAULT
@@ -31,6 +33,7 @@ class ReadyJudge:
             is not the judge's.
     """
 
+    @one_torch_thread()
     def __init__(
         self,
         name: str | Path,
@@ -43,13 +46,27 @@ class ReadyJudge:
         place = choose_device(device_for(device, "fp32")).type
         self._models = models_of(judge, encoder, None, place)
 
-    def probabilities(self, pairs: Pairs) -> list[float]:
+    def probabilities(
+        self, pairs: Pairs, threads: Threads | None = None, chunk: int = _CHUNK
+    ) -> list[float]:
         """Return the probability of each pair to be good.
+
+        Args:
+            pairs: of texts.
+            threads: that judge them; None: the one that calls.
+            chunk: how many of them a thread judges at a time.
 
         Raises:
             InputError: too little is known of a pair.
         """
-        return list(scores(self._judge, pairs, self._models, _CHUNK))
+
+        def of_chunk(start: int) -> list[float]:
+            rows = range(start, min(start + chunk, len(pairs)))
+            return list(scores(self._judge, pairs.take(rows), self._models, first=start))
+
+        starts = range(0, len(pairs), chunk)
+        found = threads.side_by_side(of_chunk, starts) if threads else map(of_chunk, starts)
+        return list(chain.from_iterable(found))
 
 
 def ready_judge(

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
 from typing import overload
 
 import numpy as np
@@ -15,6 +14,7 @@ from paraloom.batches import UNTRANSLATED, answered, best_of, fault_of, is_copy
 from paraloom.judging import ready_judge
 from paraloom.requests import ArgumentError, Request, require_seed, wishes_of_call
 from paraloom.search import Search
+from paraloom.threads import Threads
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.text.language_codes import differ
 from workflow_scripts.nmt.divergence import UNREADABLE, Compared, compared_texts
@@ -80,6 +80,8 @@ class Paraphraser:
         precision: of the models: `int8`, which is for CPUs with oneDNN, `bf16` or `fp32`.
         device: `cpu`, `cuda` or `auto`; None: the CPU for int8, else `auto`.
         seed: of sources that are drawn (`Search.sampled`).
+        threads: so many batches of a stream are worked on side by side, each by one thread of
+            torch, and so many calls of other threads. How many torch has for others is as before.
 
     Attributes:
         language: of the texts.
@@ -100,6 +102,7 @@ class Paraphraser:
         precision: str = "int8",
         device: str | None = None,
         seed: int = 1,
+        threads: int = 1,
     ):
         if not isinstance(search, Search):
             raise ArgumentError(f"search is {search!r:.40}, and must be a paraloom.Search")
@@ -116,7 +119,7 @@ class Paraphraser:
         self._judge = ready_judge(judge, language, device)
         self._writer = self._rewriter(self._there, None, search.source_beam)
         self._finder = self._rewriter(self._back, language, search.beam)
-        self._lock = Lock()
+        self._threads = Threads(threads)
 
     def _rewriter(self, loaded: models.Loaded, language: str | None, beam: int) -> Rewriter:
         settings = Settings(beam, batch_rows=max(beam, self._search.batch_rows), copies=True)
@@ -166,7 +169,7 @@ class Paraphraser:
                 answers to the texts before it.
         """
         defaults = wishes_of_call(n, keep, avoid)
-        return answered(texts, defaults, self._answer, self._search.batch, self._lock)
+        return answered(texts, defaults, self._answer, self._search.batch, self._threads)
 
     def _answer(self, requests: list[Request]) -> list[Paraphrases]:
         works = [_Work(request) for request in requests]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from threading import Lock
 from typing import overload
 
 from paraloom.answers import Paraphrase, Paraphrases
@@ -17,6 +16,7 @@ from paraloom.requests import (
     require_seed,
     wishes_of_call,
 )
+from paraloom.threads import Threads, one_torch_thread
 from workflow_scripts.core.cli import CommandParser
 from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.plan.run.run_folders import run_folder
@@ -41,6 +41,7 @@ class Rewriter:
         precision: as that of a Paraphraser.
         device: as that of a Paraphraser.
         seed: of samples.
+        threads: as those of a Paraphraser.
 
     Attributes:
         language: of the texts; None where the folder does not tell it.
@@ -49,6 +50,7 @@ class Rewriter:
         InputError: there is no rewriter, or it can't be read.
     """
 
+    @one_torch_thread()
     def __init__(
         self,
         folder: str | Path,
@@ -58,6 +60,7 @@ class Rewriter:
         precision: str = "int8",
         device: str | None = None,
         seed: int = 1,
+        threads: int = 1,
     ):
         beam = require_count("beam", beam)
         self._seed = require_seed(seed)
@@ -71,7 +74,7 @@ class Rewriter:
         self._engine = open_rewriter(arguments)
         self.language = self._engine.language
         self._judge = ready_judge(judge, self.language, device)
-        self._lock = Lock()
+        self._threads = Threads(threads)
 
     # A text is an iterable of texts, too: the first signature counts.
     @overload
@@ -128,7 +131,7 @@ class Rewriter:
 
         settings = self._engine.settings
         size = max(1, settings.batch_rows // max(settings.beam_size, drawn))
-        return answered(texts, defaults, answer, size, self._lock)
+        return answered(texts, defaults, answer, size, self._threads)
 
     def _probabilities(self, given: Sequence[tuple[Request, Found]]) -> list[float] | list[None]:
         both = [(found.request.text, each.text) for _, found in given for each in found.paraphrases]

@@ -68,7 +68,9 @@ def not_english(references: Sequence[str]) -> bool:
     return len(words) >= _ENOUGH_WORDS and known < _ENGLISH_SHARE * len(words)
 
 
-def scores(judge: Judge, pairs: Pairs, models: Models, chunk_size: int = _CHUNK) -> Iterator[float]:
+def scores(
+    judge: Judge, pairs: Pairs, models: Models, chunk_size: int = _CHUNK, first: int = 0
+) -> Iterator[float]:
     """Yield the probability of each pair to be good.
 
     Args:
@@ -76,6 +78,7 @@ def scores(judge: Judge, pairs: Pairs, models: Models, chunk_size: int = _CHUNK)
         pairs: of texts.
         models: of the judge's features.
         chunk_size: pairs that are judged together.
+        first: how many pairs stand before these, for messages.
 
     Raises:
         InputError: too little is known of a pair.
@@ -85,7 +88,7 @@ def scores(judge: Judge, pairs: Pairs, models: Models, chunk_size: int = _CHUNK)
         features = compute(chunk, dict.fromkeys([*judge.features, "words"]), models)
         probabilities = judge.probability(features, features["words"])
         if np.isnan(probabilities).any():
-            line = start + int(np.flatnonzero(np.isnan(probabilities))[0]) + 1
+            line = first + start + int(np.flatnonzero(np.isnan(probabilities))[0]) + 1
             raise InputError(
                 f"line {line}: of this pair too little is known for the judge, which has the "
                 f"features {', '.join(judge.features)}; give what they need"
