@@ -85,6 +85,8 @@ class Paraphraser:
 
     Attributes:
         language: of the texts.
+        at_least: the probability of answers, where a call does not say it: that which the system
+            `paraloom` asks for; 0 where the judge has no labels of the language, or there is none.
         licences: of the models' weights, by the models' names; `unknown` where nobody says it.
 
     Raises:
@@ -117,6 +119,7 @@ class Paraphraser:
         _require_directions(language, self._there, self._back)
         self.licences = {model.name: model.licence for model in (self._there, self._back)}
         self._judge = ready_judge(judge, language, device)
+        self.at_least = self._judge.at_least if self._judge else 0.0
         self._writer = self._rewriter(self._there, None, search.source_beam)
         self._finder = self._rewriter(self._back, language, search.beam)
         self._threads = Threads(threads)
@@ -133,6 +136,7 @@ class Paraphraser:
         n: int = 5,
         keep: Sequence[str] = (),
         avoid: Sequence[str] = (),
+        at_least: float | None = None,
     ) -> Paraphrases: ...
 
     @overload
@@ -142,6 +146,7 @@ class Paraphraser:
         n: int = 5,
         keep: Sequence[str] = (),
         avoid: Sequence[str] = (),
+        at_least: float | None = None,
     ) -> Iterator[Paraphrases]: ...
 
     def __call__(
@@ -150,6 +155,7 @@ class Paraphraser:
         n: int = 5,
         keep: Sequence[str] = (),
         avoid: Sequence[str] = (),
+        at_least: float | None = None,
     ) -> Paraphrases | Iterator[Paraphrases]:
         """Return the paraphrases of a text, or a stream of those of many, in order.
 
@@ -159,6 +165,8 @@ class Paraphraser:
             n: how many paraphrases of each, best first; a request may say its own number.
             keep: words and phrases that every paraphrase must have, besides those of a request.
             avoid: words and phrases that no paraphrase may have, in whatever case.
+            at_least: the probability of each, 0 to 1; None: that of the paraphraser; 0: all come
+                back.
 
         Returns:
             A list of paraphrases, with `why` where there are fewer than `n`; or an iterator of such
@@ -168,7 +176,7 @@ class Paraphraser:
             ArgumentError: an argument can't be, such as n = 0. In a stream it comes behind the
                 answers to the texts before it.
         """
-        defaults = wishes_of_call(n, keep, avoid)
+        defaults = wishes_of_call(n, keep, avoid, at_least)
         return answered(texts, defaults, self._answer, self._search.batch, self._threads)
 
     def _answer(self, requests: list[Request]) -> list[Paraphrases]:
@@ -288,7 +296,7 @@ class Paraphraser:
             for each in work.candidates.values()
         )
         why = next(iter(work.whys), None)
-        return best_of(work.request, found, self.language, why, work.unknown)
+        return best_of(work.request, found, self.language, why, work.unknown, self.at_least)
 
 
 def _require_directions(language: str, there: models.Loaded, back: models.Loaded) -> None:

@@ -45,6 +45,8 @@ class Rewriter:
 
     Attributes:
         language: of the texts; None where the folder does not tell it.
+        at_least: as that of a Paraphraser; 0 of a rewriter that repairs, as the judge knows no
+            slips that are mended.
 
     Raises:
         InputError: there is no rewriter, or it can't be read.
@@ -74,6 +76,8 @@ class Rewriter:
         self._engine = open_rewriter(arguments)
         self.language = self._engine.language
         self._judge = ready_judge(judge, self.language, device)
+        repairs = self._engine.settings.copies
+        self.at_least = self._judge.at_least if self._judge and not repairs else 0.0
         self._threads = Threads(threads)
 
     # A text is an iterable of texts, too: the first signature counts.
@@ -85,6 +89,7 @@ class Rewriter:
         samples: int | None = None,
         keep: Sequence[str] = (),
         avoid: Sequence[str] = (),
+        at_least: float | None = None,
     ) -> Paraphrases: ...
 
     @overload
@@ -95,6 +100,7 @@ class Rewriter:
         samples: int | None = None,
         keep: Sequence[str] = (),
         avoid: Sequence[str] = (),
+        at_least: float | None = None,
     ) -> Iterator[Paraphrases]: ...
 
     def __call__(
@@ -104,6 +110,7 @@ class Rewriter:
         samples: int | None = None,
         keep: Sequence[str] = (),
         avoid: Sequence[str] = (),
+        at_least: float | None = None,
     ) -> Paraphrases | Iterator[Paraphrases]:
         """Return the paraphrases of a text, or a stream of those of many, in order.
 
@@ -114,11 +121,12 @@ class Rewriter:
                 `n` of them come back.
             keep: words and phrases that every paraphrase must have; not together with samples.
             avoid: words and phrases that no paraphrase may have, in whatever case.
+            at_least: as that of a Paraphraser.
 
         Raises:
             ArgumentError: an argument can't be.
         """
-        defaults = wishes_of_call(n, keep, avoid)
+        defaults = wishes_of_call(n, keep, avoid, at_least)
         drawn = require_samples(samples, keep)
 
         def answer(requests: list[Request]) -> list[Paraphrases]:
@@ -151,4 +159,4 @@ class Rewriter:
             for each, probability in zip(found.paraphrases, probabilities, strict=True)
             if copies or content_key(each.text, language) != own
         )
-        return best_of(request, different, language, found.why, found.unknown)
+        return best_of(request, different, language, found.why, found.unknown, self.at_least)

@@ -1,12 +1,12 @@
 """Scores of given pairs: of translations by a model, of paraphrases by the judge."""
 
-from collections.abc import Iterator, Sequence, Set, Sized
-from itertools import chain
+from collections.abc import Sequence, Set, Sized
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from paraloom import models
-from paraloom.judging import ReadyJudge, column
+from paraloom.judging import CHUNK, ReadyJudge, column
 from paraloom.requests import ArgumentError, refuse_table
 from paraloom.threads import Threads
 from workflow_scripts.nmt import scoring
@@ -50,33 +50,14 @@ def score(
     _require_pairs(sources=sources, targets=targets)
     at_work = Threads(threads)
     loaded = models.load(model, device, precision)
-    pairs = [
-        (clean(source), clean(target)) for source, target in zip(sources, targets, strict=True)
-    ]
-    return list(nlls(loaded, pairs, at_work))
+    pairs = list(zip(map(clean, sources), map(clean, targets), strict=True))
+    return list(at_work.in_chunks(partial(nlls, loaded), pairs, _CHUNK))
 
 
-def nlls(
-    loaded: models.Loaded, pairs: Sequence[Sequence[str]], threads: Threads, chunk: int = _CHUNK
-) -> Iterator[float]:
-    """Yield the NLLs of translations, as `score` has them.
-
-    Args:
-        loaded: the model.
-        pairs: a text and its translation, cleaned.
-        threads: that score them.
-        chunk: how many of them a thread scores at a time.
-    """
-
-    def of_chunk(start: int) -> list[float]:
-        encoded = (
-            (loaded.source.encode(source), loaded.target.encode(target))
-            for source, target in pairs[start : start + chunk]
-        )
-        return list(scoring.score(loaded.model, encoded))
-
-    starts = range(0, len(pairs), chunk)
-    return chain.from_iterable(threads.side_by_side(of_chunk, starts))
+def nlls(loaded: models.Loaded, pairs: Sequence[Sequence[str]]) -> list[float]:
+    """Return the NLLs of pairs of cleaned texts, as `score` has them."""
+    pieces = ((loaded.source.encode(left), loaded.target.encode(right)) for left, right in pairs)
+    return list(scoring.score(loaded.model, pieces))
 
 
 def judge(
@@ -125,7 +106,11 @@ def judge(
         forward_nll=column("forward_nll", forward_nll, len(references)),
         backward_nll=column("backward_nll", backward_nll, len(references)),
     )
-    return ready.probabilities(pairs, at_work)
+
+    def of_rows(rows: Sequence[int]) -> list[float]:
+        return ready.probabilities(pairs.take(rows), rows[0])
+
+    return list(at_work.in_chunks(of_rows, range(len(pairs)), CHUNK))
 
 
 def _require_pairs(**lists: Any) -> None:

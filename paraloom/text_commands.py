@@ -41,12 +41,14 @@ class Answered(NamedTuple):
 Asked = tuple[Row, Any]
 # The texts of a row, cleaned, and why they can't be worked on.
 Texts = tuple[list[str], str | None]
-_WISHES = Columns(("text",), lists=("keep", "avoid"), numbers=("n",), others=("source",))
+_WISHES = Columns(
+    ("text",), lists=("keep", "avoid"), numbers=("n",), shares=("at_least",), others=("source",)
+)
 
 
 def paraphrase() -> None:
     """Paraphrase sentences: there and back by translation models, best first as a judge says."""
-    parser = _parser(paraphrase, "keep, avoid (lists), n, source (a translation of the text)")
+    parser = _parser(paraphrase, "keep, avoid (lists), n, at_least, source (a translation)")
     add = parser.add_argument
     add("--language", default="en", help="of the texts (en)")
     add(
@@ -63,9 +65,13 @@ def paraphrase() -> None:
     )
     add("--judge", default="default", metavar="FOLDER", help="judge.json; none: no judge (default)")
     _add_wishes(parser, 5, "paraphrases")
+    says = "probability of each, 0 for all (that of the system paraloom; 0 without labels)"
+    add("--at-least", type=float, metavar="P", help=says)
     _add_machine(parser)
     arguments = _parsed(parser)
     defaults = _wishes(parser, arguments)
+    if arguments.judge == "none" and defaults.at_least:
+        parser.error("--at-least needs a judge; leave it out, or --judge none")
     from paraloom.paraphraser import Paraphraser  # slow: torch
 
     paraphraser = Paraphraser(
@@ -136,7 +142,7 @@ def score() -> None:
     loaded = models.load(arguments.model, arguments.device, arguments.precision)
 
     def values(texts: list[list[str]]) -> Iterator[float]:
-        return nlls(loaded, texts, threads, BATCH)
+        return threads.in_chunks(partial(nlls, loaded), texts, BATCH)
 
     known = Columns(("source", "target"))
     writer = LineWriter(arguments.to, "score", ("nll",), False)
@@ -164,9 +170,12 @@ def judge() -> None:
     threads = Threads(arguments.threads)
     ready = ReadyJudge(arguments.judge, arguments.language, None, arguments.device)
 
+    def of_batch(texts: Sequence[list[str]]) -> list[float]:
+        references, paraphrases = zip(*texts, strict=True)
+        return ready.probabilities(Pairs(references, paraphrases))
+
     def probabilities(texts: list[list[str]]) -> Iterator[float]:
-        pairs = Pairs([left for left, _ in texts], [right for _, right in texts])
-        return iter(ready.probabilities(pairs, threads, BATCH))
+        return threads.in_chunks(of_batch, texts, BATCH)
 
     known = Columns(("reference", "paraphrase"))
     writer = LineWriter(arguments.to, "judgment", ("probability",), False)
@@ -243,7 +252,8 @@ def _add_threads(parser: argparse.ArgumentParser) -> None:
 def _wishes(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> Request:
     """Return what the options wish of every text; what can't be is a wrong command line."""
     with _as_usage(parser):
-        return Request("", n=arguments.number, keep=arguments.keep, avoid=arguments.avoid)
+        at_least = getattr(arguments, "at_least", None)
+        return Request("", None, arguments.number, arguments.keep, arguments.avoid, at_least)
 
 
 @contextmanager
@@ -275,9 +285,10 @@ def _request(row: Row, defaults: Request) -> Request:
             known.get("n", defaults.n),
             known.get("keep", ()),
             known.get("avoid", ()),
+            known.get("at_least", defaults.at_least),
         )
         keep, avoid = [*own.keep, *defaults.keep], [*own.avoid, *defaults.avoid]
-        return Request(own.text, own.source, own.n, keep, avoid)
+        return Request(own.text, own.source, own.n, keep, avoid, own.at_least)
     except ArgumentError as error:
         raise InputError(f"{row.place}: {error}") from error
 

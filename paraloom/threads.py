@@ -6,9 +6,10 @@ Python's lock while it computes, so threads of Python with a batch each do as we
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import chain
 from threading import Lock, Semaphore
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ import torch
 
 from paraloom.requests import require_count
 
-Batch = TypeVar("Batch")
+Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 _setting = Lock()
 
@@ -35,13 +36,13 @@ class Threads:
         self._count = require_count("threads", count)
         self._free = Semaphore(self._count)
 
-    def answer(self, answer: Callable[[Batch], Answer], batch: Batch) -> Answer:
+    def answer(self, answer: Callable[[Item], Answer], batch: Item) -> Answer:
         """Return the answer to a batch, by one thread of torch."""
         with self._free, one_torch_thread():
             return answer(batch)
 
     def side_by_side(
-        self, answer: Callable[[Batch], Answer], batches: Iterable[Batch]
+        self, answer: Callable[[Item], Answer], batches: Iterable[Item]
     ) -> Iterator[Answer]:
         """Yield the answers to batches, in order.
 
@@ -64,6 +65,13 @@ class Threads:
             finally:  # nobody asks for the rest
                 for future in ahead:
                     future.cancel()
+
+    def in_chunks(
+        self, answer: Callable[[Sequence[Item]], list[Answer]], items: Sequence[Item], size: int
+    ) -> Iterator[Answer]:
+        """Yield the answers to items, in order; `size` of them are a batch."""
+        batches = (items[start : start + size] for start in range(0, len(items), size))
+        return chain.from_iterable(self.side_by_side(answer, batches))
 
 
 @contextmanager

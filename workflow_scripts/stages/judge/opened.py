@@ -123,6 +123,14 @@ def _knows(judge: Judge, language: str) -> bool:
     return language == judge.language or (ours != OTHER and ours == shipped_name(judge.language))
 
 
+def has_labels(judge: Judge, language: str | None) -> bool:
+    """Tell whether a judge is fitted to labels of a language; else its numbers are an order.
+
+    `other` has those of the languages with a judge of their own.
+    """
+    return judge.language != OTHER or shipped_name(language or OTHER) != OTHER
+
+
 def judge_of(name: str, language: str | None) -> Judge:
     """Return the judge of references in a language; say on stderr where no label is in it.
 
@@ -137,7 +145,7 @@ def judge_of(name: str, language: str | None) -> Judge:
     own = shipped_name(language) if name == DEFAULT and language is not None else None
     judge = load_judge(own or name)
     if judge.language == OTHER:
-        if language is not None and shipped_name(language) == OTHER:
+        if language is not None and not has_labels(judge, language):
             print(UNLABELLED.format(language), file=sys.stderr)
     elif own is None and language is not None and not _knows(judge, language):
         raise InputError(
