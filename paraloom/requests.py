@@ -80,7 +80,7 @@ def _require_word(name: str, word: Any) -> None:
 
 
 def _require_probability(value: Any) -> float:
-    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    number = float(value) if isinstance(value, Real) and type(value) is not bool else math.nan
     if not 0 <= number <= 1:
         raise ArgumentError(f"at_least is {value!r:.40}, and must be a number from 0 to 1")
     return number
