@@ -190,7 +190,7 @@ def test_another_language_has_its_judge_and_without_one_the_best_score_is_first(
 
 
 def test_what_is_improbable_is_not_given_unless_asked_for(paraphraser):
-    config = parse_yaml((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config = parse_yaml((ROOT / "config.yaml").read_text(encoding="utf-8"), "config.yaml")
     assert paraphraser.at_least == config["systems"]["paraloom"]["select"]["keep"]["probability"]
     every = paraphraser(TEXT, n=30, at_least=0)
     assert every[0].probability > 0.6 and every[-1].probability < 0.2
