@@ -1,6 +1,5 @@
 """What is asked of a paraphraser, a rewriter or a translator."""
 
-import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -80,10 +79,9 @@ def _require_word(name: str, word: Any) -> None:
 
 
 def _require_probability(value: Any) -> float:
-    number = float(value) if isinstance(value, Real) and type(value) is not bool else math.nan
-    if not 0 <= number <= 1:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise ArgumentError(f"at_least is {value!r:.40}, and must be a number from 0 to 1")
-    return number
+    return float(value)
 
 
 def _whole(value: Any) -> int | None:

@@ -110,13 +110,8 @@ def translate() -> None:
         require_samples(arguments.samples, arguments.keep)
     from paraloom.translator import Translator  # slow: torch
 
-    translator = Translator(
-        arguments.model,
-        arguments.precision,
-        arguments.device,
-        arguments.seed,
-        arguments.threads,
-    )
+    asked = arguments
+    translator = Translator(asked.model, asked.precision, asked.device, asked.seed, asked.threads)
 
     def answered(requests: list[Request]) -> Iterator[Answered]:
         number, beam, samples = arguments.number, arguments.beam, arguments.samples
