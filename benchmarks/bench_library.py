@@ -1,10 +1,13 @@
-"""What the library costs: import, first answer, throughput beside the pipeline's stages, memory.
+"""What the library costs: import, first answer, one text, many, memory.
 
-Usage: python -m benchmarks.bench_library [--texts 128] [--memory 2000] [--only start speed memory]
+Usage: python -m benchmarks.bench_library [--texts 128] [--memory 2000]
+    [--only start speed busy threads memory]
 
 `start`: CPU-seconds of `import paraloom`, and of a new process to its first answer.
 `speed`: texts per CPU-second of a `Paraphraser`, and of the pipeline's own code on the same texts:
 the search that writes sources, then generate, score and judge on a row for each written source.
+`busy`: CPU-seconds of a call with one text, alone and beside three processes that never wait.
+`threads`: seconds by the clock of 30 texts, by one thread and by two; of a machine that is idle.
 `memory`: of the process after 200 texts, and after all.
 
 Texts are real ones (English sentences of Tatoeba; without PARALOOM_DATA those of the demo).
@@ -24,6 +27,9 @@ from tabulate import tabulate
 from benchmarks.bench_students import DATA, TEXTS, folder
 
 EARLY = 200
+_PARTS = ("start", "speed", "busy", "threads", "memory")
+# Busy processes, calls beside them, texts by the clock.
+_BUSY, _CALLS, _TOGETHER = 3, 5, 30
 _DEMO = Path(__file__).resolve().parents[1] / "demo" / "tatoeba.por-eng.tsv"
 _IMPORT = "import time; t = time.process_time(); import paraloom; print(time.process_time() - t)"
 _FIRST = """
@@ -63,6 +69,8 @@ def library_speed(sentences: list[str]) -> float:
 
 def pipeline_speed(sentences: list[str]) -> float:
     """Return the texts per CPU-second of the pipeline's code, by the same search."""
+    import torch
+
     from paraloom import Search
     from workflow_scripts.encoding.sentence_vectors import encoder_folder, load_encoder
     from workflow_scripts.nmt.beam import BeamRequest, translate
@@ -79,6 +87,7 @@ def pipeline_speed(sentences: list[str]) -> float:
     from workflow_scripts.stages.score.shard import score_stream
     from workflow_scripts.stages.subword.segmenter import Segmenter
 
+    torch.set_num_threads(1)  # as the jobs of the stages have it
     search = Search()
     there, back = (
         load_model(folder(way), "cpu", "int8", shortlist=True) for way in ("en-pt", "pt-en")
@@ -118,6 +127,44 @@ def pipeline_speed(sentences: list[str]) -> float:
     return len(sentences) / (time.process_time() - started)
 
 
+def one_text(sentences: list[str]) -> tuple[float, float]:
+    """Return the CPU-seconds of a call with one text: alone, and beside busy processes."""
+    import paraloom
+
+    paraphraser = paraloom.Paraphraser("en")
+    list(paraphraser(sentences[:_CALLS]))  # warm
+
+    def call() -> float:
+        started = time.process_time()
+        for sentence in sentences[:_CALLS]:
+            paraphraser(sentence)
+        return (time.process_time() - started) / _CALLS
+
+    alone = call()
+    command = [sys.executable, "-c", "while True: pass"]
+    others = [subprocess.Popen(command) for _ in range(_BUSY)]
+    try:
+        return alone, call()
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+def by_the_clock(sentences: list[str]) -> list[float]:
+    """Return the seconds that texts take by one thread and by two, the best of three in turns."""
+    import paraloom
+
+    both = [paraloom.Paraphraser("en", threads=threads) for threads in (1, 2)]
+    taken: list[list[float]] = [[], []]
+    for _ in range(3):
+        for paraphraser, seconds in zip(both, taken, strict=True):
+            started = time.perf_counter()
+            list(paraphraser(sentences[:_TOGETHER]))
+            seconds.append(time.perf_counter() - started)
+    return [min(seconds) for seconds in taken]
+
+
 def memory(sentences: list[str], count: int) -> tuple[float, float]:
     """Return the megabytes of this process after `EARLY` texts and after `count`."""
     import paraloom
@@ -135,9 +182,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--texts", type=int, default=128)
     parser.add_argument("--memory", type=int, default=2000)
-    parser.add_argument("--only", nargs="+", choices=("start", "speed", "memory"))
+    parser.add_argument("--only", nargs="+", choices=_PARTS)
     arguments = parser.parse_args()
-    wanted = arguments.only or ("start", "speed", "memory")
+    wanted = arguments.only or _PARTS
     sentences = texts()
     rows: list[list[object]] = []
     # First, as the memory of the other measurements would stay.
@@ -155,6 +202,15 @@ def main() -> None:
         rows.append(["library, texts per CPU-second", library])
         rows.append(["pipeline, texts per CPU-second", pipeline])
         rows.append(["their ratio (at least 0.9)", library / pipeline])
+    if "busy" in wanted:
+        alone, beside = one_text(sentences)
+        rows.append(["one text, CPU-seconds", alone])
+        rows.append([f"beside {_BUSY} busy processes (at most 1.2)", beside])
+        rows.append(["their ratio (at most 1.5)", beside / alone])
+    if "threads" in wanted:
+        one, two = by_the_clock(sentences)
+        rows.append([f"{_TOGETHER} texts, seconds by one thread", one])
+        rows.append(["by two", two])
     print(tabulate(rows, ["what", "measured"], floatfmt=".3f", tablefmt="pipe"))
 
 

@@ -2,12 +2,17 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from threading import Lock
 from typing import TypeVar
 
 from paraloom.answers import Paraphrase, Paraphrases
 from paraloom.requests import ArgumentError, Request, asked, is_single, refuse_table
-from workflow_scripts.core.text.normalisation import letters_and_digits, words
+from paraloom.threads import Threads
+from workflow_scripts.core.text.normalisation import (
+    letters_and_digits,
+    words,
+    written_without_blanks,
+)
+from workflow_scripts.core.text.text_tokens import tokens
 from workflow_scripts.nmt.memory import return_freed_memory
 from workflow_scripts.stages.rewrite import requests as wishes
 from workflow_scripts.stages.rewrite.requests import MOST_CHARACTERS
@@ -20,6 +25,10 @@ _NEAR_DOUBLES = "copy: only the text itself was found, or what differs from it b
 UNTRANSLATED = (
     "untranslated: {} gives the text back as it stands; is it in another language, or a name?"
 )
+_UNJUDGED = "refused: at_least is a probability, which nothing gives without a judge; leave it out"
+_UNLIKE = "unlike: what was found shares no word with so short a text (at_least=0 gives all)"
+# A text of so many words is short; words that begin with so many equal letters are alike.
+_SHORT, _BEGINNING = 2, 4
 # Of the words of a text: with so many of them a translation is a copy, whatever else it has.
 _COPIED = 0.8
 # Characters that only blank: they count as a blank each.
@@ -31,16 +40,16 @@ def answered(
     defaults: Request,
     answer: Callable[[list[Request]], list[Answer]],
     size: int,
-    lock: Lock,
+    threads: Threads,
 ) -> Answer | Iterator[Answer]:
     """Return the answer to one text, or a stream of the answers to many, in order.
 
     Args:
-        texts: what is asked. A stream is read one batch at a time, when its answers are asked for.
+        texts: what is asked. A stream is read by batches, when their answers are asked for.
         defaults: what the call says for all of them.
         answer: answers a batch.
         size: of a batch.
-        lock: held while a batch is answered.
+        threads: that answer batches.
 
     Raises:
         ArgumentError: what is asked can't be. In a stream it comes behind the answers to the texts
@@ -48,14 +57,13 @@ def answered(
     """
     refuse_table("texts", texts)
     if is_single(texts):
-        with lock:
-            return answer([asked(texts, defaults)])[0]
+        return threads.answer(answer, [asked(texts, defaults)])[0]
     if not isinstance(texts, Iterable):
         raise ArgumentError(
             f"a text, a paraloom.Request, or an iterable of them is asked for, not "
             f"{type(texts).__name__}"
         )
-    return _stream(iter(texts), defaults, answer, size, lock)
+    return _stream(iter(texts), defaults, answer, size, threads)
 
 
 def _stream(
@@ -63,26 +71,29 @@ def _stream(
     defaults: Request,
     answer: Callable[[list[Request]], list[Answer]],
     size: int,
-    lock: Lock,
+    threads: Threads,
 ) -> Iterator[Answer]:
     requests = _asked(texts, defaults)
-    fault: Exception | None = None
-    full = True
-    while full and fault is None:
-        batch: list[Request] = []
-        try:
-            for request in islice(requests, size):
-                batch.append(request)
-        except Exception as error:
-            fault = error
-        full = len(batch) == size
-        if batch:
-            with lock:
-                answers = answer(batch)
-                return_freed_memory()
-            yield from answers
-    if fault is not None:
-        raise fault
+    faults: list[Exception] = []
+
+    def batches() -> Iterator[list[Request]]:
+        full = True
+        while full and not faults:
+            batch: list[Request] = []
+            try:
+                for request in islice(requests, size):
+                    batch.append(request)
+            except Exception as error:
+                faults.append(error)
+            full = len(batch) == size
+            if batch:
+                yield batch
+
+    for answers in threads.side_by_side(answer, batches()):
+        return_freed_memory()
+        yield from answers
+    if faults:
+        raise faults[0]
 
 
 def _asked(texts: Iterator[str | Request], defaults: Request) -> Iterator[Request]:
@@ -165,8 +176,12 @@ def best_of(
     language: str,
     why: str | None,
     unknown: Iterable[str] = (),
+    at_least: float = 0.0,
 ) -> Paraphrases:
     """Return the best paraphrases of a text, of which no two are near doubles.
+
+    They are as probable as is asked for; and a text of one or two words shares one with each, or
+    how it begins (by four letters), unless a probability of 0 is asked for.
 
     Args:
         request: what was asked for.
@@ -174,15 +189,43 @@ def best_of(
         language: of the texts; empty if unknown.
         why: the reason if there are none; None: all were near doubles.
         unknown: words that the model can't read.
+        at_least: the probability of each, where the request does not say it.
     """
     wanted = request.n or 0
+    bound = at_least if request.at_least is None else request.at_least
     ranked = sorted(found, key=lambda each: (-(each.probability or 0), each.score, each.text))
     different: dict[tuple[str, ...], Paraphrase] = {}
     for each in ranked:
         different.setdefault(content_key(each.text, language), each)
-    best = list(different.values())[:wanted]
-    return Paraphrases(
-        request.text, best, why_fewer(len(best), wanted, why or _NEAR_DOUBLES), unknown
+    best = list(different.values())
+    if bound and any(each.probability is None for each in best):
+        return Paraphrases(request.text, [], _UNJUDGED, unknown)
+    alike = [each for each in best if request.at_least == 0 or _alike(request.text, each.text)]
+    probable = [each for each in alike if (each.probability or 0) >= bound]
+    if len(probable) >= min(wanted, len(best)):
+        told = why_fewer(len(probable), wanted, why or _NEAR_DOUBLES)
+    elif len(probable) == len(alike):
+        told = _UNLIKE
+    else:
+        told = (
+            f"improbable: {len(probable)} of {len(alike)} found have a probability of {bound:g} or "
+            "more (at_least=0 gives all)"
+        )
+    return Paraphrases(request.text, probable[:wanted], told, unknown)
+
+
+def _alike(text: str, paraphrase: str) -> bool:
+    """Tell whether a paraphrase shares a word with a short text, or how it begins.
+
+    Longer texts need not, nor those in scripts that part no words.
+    """
+    of_text, others = (
+        list(filter(None, map(letters_and_digits, tokens(each)))) for each in (text, paraphrase)
+    )
+    if len(of_text) > _SHORT or any(map(written_without_blanks, text)):
+        return True
+    return not {word[:_BEGINNING] for word in of_text}.isdisjoint(
+        word[:_BEGINNING] for word in others
     )
 
 

@@ -1,20 +1,24 @@
 """The judge of a language, ready to work on pairs of texts."""
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from paraloom.models import COMPILED_PRODUCTS
+from paraloom.place import WORKFLOW
 from paraloom.requests import ArgumentError, device_for
+from paraloom.threads import one_torch_thread
 from workflow_scripts.core.device import choose_device
+from workflow_scripts.core.files.yaml_text import parse_yaml
 from workflow_scripts.nmt.memory import bound_compiled_products
 from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
-from workflow_scripts.stages.judge.opened import judge_of, models_of, scores
+from workflow_scripts.stages.judge.opened import has_labels, judge_of, models_of, scores
 
 # Pairs that are judged together: the vectors of all their tokens are in memory.
-_CHUNK = 128
+CHUNK = 128
 
 
 class ReadyJudge:
@@ -26,11 +30,15 @@ class ReadyJudge:
         encoder: folder of its encoder; None for the judge's own.
         device: `auto`, `cpu` or `cuda`.
 
+    Attributes:
+        at_least: the probability of what is worth giving; 0 where no label is in the language.
+
     Raises:
         InputError: there is no such judge, or it knows another language; or a model is missing, or
             is not the judge's.
     """
 
+    @one_torch_thread()
     def __init__(
         self,
         name: str | Path,
@@ -39,17 +47,30 @@ class ReadyJudge:
         device: str | None = None,
     ):
         self._judge = judge = judge_of(str(name), language)
+        self.at_least = _usual_bound() if has_labels(judge, language) else 0.0
         bound_compiled_products(COMPILED_PRODUCTS)
         place = choose_device(device_for(device, "fp32")).type
         self._models = models_of(judge, encoder, None, place)
 
-    def probabilities(self, pairs: Pairs) -> list[float]:
+    def probabilities(self, pairs: Pairs, first: int = 0) -> list[float]:
         """Return the probability of each pair to be good.
+
+        Args:
+            pairs: of texts.
+            first: how many pairs stand before them, for messages.
 
         Raises:
             InputError: too little is known of a pair.
         """
-        return list(scores(self._judge, pairs, self._models, _CHUNK))
+        return list(scores(self._judge, pairs, self._models, CHUNK, first))
+
+
+@cache
+def _usual_bound() -> float:
+    """Return the probability that the workflow's own system asks of what it keeps."""
+    path = WORKFLOW / "config.yaml"
+    systems = parse_yaml(path.read_text(encoding="utf-8"), str(path))["systems"]
+    return float(systems["paraloom"]["select"]["keep"]["probability"])
 
 
 def ready_judge(

@@ -12,6 +12,7 @@ from typing import Any
 
 from paraloom.place import WORKFLOW
 from paraloom.requests import device_for, require_path
+from paraloom.threads import one_torch_thread
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.model_folder import SETTINGS, model_files
@@ -69,6 +70,7 @@ def default_models(language: str) -> tuple[str, str]:
     return DEFAULTS[language]
 
 
+@one_torch_thread()
 def load(name: str | Path, device: str | None, precision: str) -> Loaded:
     """Return the model of a name or a folder.
 

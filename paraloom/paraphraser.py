@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
 from typing import overload
 
 import numpy as np
@@ -15,6 +14,7 @@ from paraloom.batches import UNTRANSLATED, answered, best_of, fault_of, is_copy
 from paraloom.judging import ready_judge
 from paraloom.requests import ArgumentError, Request, require_seed, wishes_of_call
 from paraloom.search import Search
+from paraloom.threads import Threads
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.text.language_codes import differ
 from workflow_scripts.nmt.divergence import UNREADABLE, Compared, compared_texts
@@ -80,9 +80,13 @@ class Paraphraser:
         precision: of the models: `int8`, which is for CPUs with oneDNN, `bf16` or `fp32`.
         device: `cpu`, `cuda` or `auto`; None: the CPU for int8, else `auto`.
         seed: of sources that are drawn (`Search.sampled`).
+        threads: so many batches of a stream are worked on side by side, each by one thread of
+            torch, and so many calls of other threads. How many torch has for others is as before.
 
     Attributes:
         language: of the texts.
+        at_least: the probability of answers, where a call does not say it: that which the system
+            `paraloom` asks for; 0 where the judge has no labels of the language, or there is none.
         licences: of the models' weights, by the models' names; `unknown` where nobody says it.
 
     Raises:
@@ -100,6 +104,7 @@ class Paraphraser:
         precision: str = "int8",
         device: str | None = None,
         seed: int = 1,
+        threads: int = 1,
     ):
         if not isinstance(search, Search):
             raise ArgumentError(f"search is {search!r:.40}, and must be a paraloom.Search")
@@ -114,9 +119,10 @@ class Paraphraser:
         _require_directions(language, self._there, self._back)
         self.licences = {model.name: model.licence for model in (self._there, self._back)}
         self._judge = ready_judge(judge, language, device)
+        self.at_least = self._judge.at_least if self._judge else 0.0
         self._writer = self._rewriter(self._there, None, search.source_beam)
         self._finder = self._rewriter(self._back, language, search.beam)
-        self._lock = Lock()
+        self._threads = Threads(threads)
 
     def _rewriter(self, loaded: models.Loaded, language: str | None, beam: int) -> Rewriter:
         settings = Settings(beam, batch_rows=max(beam, self._search.batch_rows), copies=True)
@@ -130,6 +136,7 @@ class Paraphraser:
         n: int = 5,
         keep: Sequence[str] = (),
         avoid: Sequence[str] = (),
+        at_least: float | None = None,
     ) -> Paraphrases: ...
 
     @overload
@@ -139,6 +146,7 @@ class Paraphraser:
         n: int = 5,
         keep: Sequence[str] = (),
         avoid: Sequence[str] = (),
+        at_least: float | None = None,
     ) -> Iterator[Paraphrases]: ...
 
     def __call__(
@@ -147,6 +155,7 @@ class Paraphraser:
         n: int = 5,
         keep: Sequence[str] = (),
         avoid: Sequence[str] = (),
+        at_least: float | None = None,
     ) -> Paraphrases | Iterator[Paraphrases]:
         """Return the paraphrases of a text, or a stream of those of many, in order.
 
@@ -156,6 +165,8 @@ class Paraphraser:
             n: how many paraphrases of each, best first; a request may say its own number.
             keep: words and phrases that every paraphrase must have, besides those of a request.
             avoid: words and phrases that no paraphrase may have, in whatever case.
+            at_least: the probability of each, 0 to 1; None: that of the paraphraser; 0: all come
+                back.
 
         Returns:
             A list of paraphrases, with `why` where there are fewer than `n`; or an iterator of such
@@ -165,8 +176,8 @@ class Paraphraser:
             ArgumentError: an argument can't be, such as n = 0. In a stream it comes behind the
                 answers to the texts before it.
         """
-        defaults = wishes_of_call(n, keep, avoid)
-        return answered(texts, defaults, self._answer, self._search.batch, self._lock)
+        defaults = wishes_of_call(n, keep, avoid, at_least)
+        return answered(texts, defaults, self._answer, self._search.batch, self._threads)
 
     def _answer(self, requests: list[Request]) -> list[Paraphrases]:
         works = [_Work(request) for request in requests]
@@ -285,7 +296,7 @@ class Paraphraser:
             for each in work.candidates.values()
         )
         why = next(iter(work.whys), None)
-        return best_of(work.request, found, self.language, why, work.unknown)
+        return best_of(work.request, found, self.language, why, work.unknown, self.at_least)
 
 
 def _require_directions(language: str, there: models.Loaded, back: models.Loaded) -> None:

@@ -3,6 +3,7 @@
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ class Request:
         n: how many paraphrases; None: as many as the call says.
         keep: words and phrases that every paraphrase must have.
         avoid: words and phrases that no paraphrase may have, in whatever case.
+        at_least: the probability of a paraphrase, 0 to 1, and 0 for all; None: as the call says.
     """
 
     text: str
@@ -36,13 +38,14 @@ class Request:
     n: int | None = None
     keep: Sequence[str] = ()
     avoid: Sequence[str] = ()
+    at_least: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse what can't be.
 
         Raises:
-            ArgumentError: a field is of another type, `n` is below 1 or above 1,000, or a word is
-                none.
+            ArgumentError: a field is of another type, `n` is below 1 or above 1,000, `at_least` no
+                probability, or a word is none.
         """
         for name, value in (("text", self.text), ("source", self.source)):
             if not isinstance(value, str) and (name == "text" or value is not None):
@@ -51,6 +54,8 @@ class Request:
             object.__setattr__(self, "source", None)
         if self.n is not None:
             object.__setattr__(self, "n", require_count("n", self.n))
+        if self.at_least is not None:
+            object.__setattr__(self, "at_least", _require_probability(self.at_least))
         for name in ("keep", "avoid"):
             words = getattr(self, name)
             if isinstance(words, str | bytes) or not isinstance(words, Sequence):
@@ -71,6 +76,12 @@ def _require_word(name: str, word: Any) -> None:
         raise ArgumentError(f"{name} has a word of more than {LONGEST} letters; shorten it")
     if any("\ud800" <= sign <= "\udfff" for sign in word):
         raise ArgumentError(f"{name}: {word!r} has half of a surrogate pair; take it out")
+
+
+def _require_probability(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise ArgumentError(f"at_least is {value!r:.40}, and must be a number from 0 to 1")
+    return float(value)
 
 
 def _whole(value: Any) -> int | None:
@@ -133,13 +144,15 @@ def refuse_table(name: str, value: Any) -> None:
         raise ArgumentError(f"{name} is a table; give one column of it, such as df['text']")
 
 
-def wishes_of_call(n: Any, keep: Sequence[str], avoid: Sequence[str]) -> Request:
+def wishes_of_call(
+    n: Any, keep: Sequence[str], avoid: Sequence[str], at_least: float | None = None
+) -> Request:
     """Return what a call says for all of its texts, of which `n` must be there.
 
     Raises:
         ArgumentError: an argument can't be.
     """
-    return Request("", None, require_count("n", n), keep, avoid)
+    return Request("", None, require_count("n", n), keep, avoid, at_least)
 
 
 def asked(item: Any, defaults: Request) -> Request:
@@ -147,7 +160,7 @@ def asked(item: Any, defaults: Request) -> Request:
 
     Args:
         item: a text, or a request, whose own wishes come before those of the call.
-        defaults: `n`, `keep` and `avoid` of the call.
+        defaults: what the call says of all.
 
     Raises:
         ArgumentError: it is neither.
@@ -158,6 +171,7 @@ def asked(item: Any, defaults: Request) -> Request:
             n=item.n or defaults.n,
             keep=[*item.keep, *defaults.keep],
             avoid=[*item.avoid, *defaults.avoid],
+            at_least=defaults.at_least if item.at_least is None else item.at_least,
         )
     if not isinstance(item, str):
         raise ArgumentError(

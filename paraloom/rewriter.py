@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from threading import Lock
 from typing import overload
 
 from paraloom.answers import Paraphrase, Paraphrases
@@ -17,6 +16,7 @@ from paraloom.requests import (
     require_seed,
     wishes_of_call,
 )
+from paraloom.threads import Threads, one_torch_thread
 from workflow_scripts.core.cli import CommandParser
 from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.plan.run.run_folders import run_folder
@@ -41,14 +41,18 @@ class Rewriter:
         precision: as that of a Paraphraser.
         device: as that of a Paraphraser.
         seed: of samples.
+        threads: as those of a Paraphraser.
 
     Attributes:
         language: of the texts; None where the folder does not tell it.
+        at_least: as that of a Paraphraser; 0 of a rewriter that repairs, as the judge knows no
+            slips that are mended.
 
     Raises:
         InputError: there is no rewriter, or it can't be read.
     """
 
+    @one_torch_thread()
     def __init__(
         self,
         folder: str | Path,
@@ -58,6 +62,7 @@ class Rewriter:
         precision: str = "int8",
         device: str | None = None,
         seed: int = 1,
+        threads: int = 1,
     ):
         beam = require_count("beam", beam)
         self._seed = require_seed(seed)
@@ -71,7 +76,9 @@ class Rewriter:
         self._engine = open_rewriter(arguments)
         self.language = self._engine.language
         self._judge = ready_judge(judge, self.language, device)
-        self._lock = Lock()
+        repairs = self._engine.settings.copies
+        self.at_least = self._judge.at_least if self._judge and not repairs else 0.0
+        self._threads = Threads(threads)
 
     # A text is an iterable of texts, too: the first signature counts.
     @overload
@@ -82,6 +89,7 @@ class Rewriter:
         samples: int | None = None,
         keep: Sequence[str] = (),
         avoid: Sequence[str] = (),
+        at_least: float | None = None,
     ) -> Paraphrases: ...
 
     @overload
@@ -92,6 +100,7 @@ class Rewriter:
         samples: int | None = None,
         keep: Sequence[str] = (),
         avoid: Sequence[str] = (),
+        at_least: float | None = None,
     ) -> Iterator[Paraphrases]: ...
 
     def __call__(
@@ -101,6 +110,7 @@ class Rewriter:
         samples: int | None = None,
         keep: Sequence[str] = (),
         avoid: Sequence[str] = (),
+        at_least: float | None = None,
     ) -> Paraphrases | Iterator[Paraphrases]:
         """Return the paraphrases of a text, or a stream of those of many, in order.
 
@@ -111,11 +121,12 @@ class Rewriter:
                 `n` of them come back.
             keep: words and phrases that every paraphrase must have; not together with samples.
             avoid: words and phrases that no paraphrase may have, in whatever case.
+            at_least: as that of a Paraphraser.
 
         Raises:
             ArgumentError: an argument can't be.
         """
-        defaults = wishes_of_call(n, keep, avoid)
+        defaults = wishes_of_call(n, keep, avoid, at_least)
         drawn = require_samples(samples, keep)
 
         def answer(requests: list[Request]) -> list[Paraphrases]:
@@ -128,7 +139,7 @@ class Rewriter:
 
         settings = self._engine.settings
         size = max(1, settings.batch_rows // max(settings.beam_size, drawn))
-        return answered(texts, defaults, answer, size, self._lock)
+        return answered(texts, defaults, answer, size, self._threads)
 
     def _probabilities(self, given: Sequence[tuple[Request, Found]]) -> list[float] | list[None]:
         both = [(found.request.text, each.text) for _, found in given for each in found.paraphrases]
@@ -148,4 +159,4 @@ class Rewriter:
             for each, probability in zip(found.paraphrases, probabilities, strict=True)
             if copies or content_key(each.text, language) != own
         )
-        return best_of(request, different, language, found.why, found.unknown)
+        return best_of(request, different, language, found.why, found.unknown, self.at_least)

@@ -42,12 +42,14 @@ _ALIKE = 0.8
 class Columns:
     """The columns that a subcommand knows.
 
-    `texts`: each row has them; `lists`, `numbers`, `others`: a row may have them.
+    `texts`: each row has them; `lists`, `numbers` (whole), `shares` (0 to 1), `others`: a row may
+    have them.
     """
 
     texts: tuple[str, ...]
     lists: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
 
     @property
@@ -58,7 +60,7 @@ class Columns:
     @property
     def optional(self) -> tuple[str, ...]:
         """Those that a row may have."""
-        return self.lists + self.numbers + self.others
+        return self.lists + self.numbers + self.shares + self.others
 
 
 class Row(NamedTuple):
@@ -180,6 +182,11 @@ def _value(place: str, name: str, cell: str, columns: Columns) -> Any:
         if not (cell.isascii() and cell.isdigit() and len(cell) < 10):
             raise InputError(f"{place}: {name} is {cell[:20]!r}, and must be a whole number")
         return int(cell)
+    if name in columns.shares:
+        try:
+            return float(cell)
+        except ValueError as error:
+            raise InputError(f"{place}: {name} is {cell[:20]!r}, and must be a number") from error
     return cell
 
 

@@ -1,17 +1,22 @@
 """Scores of given pairs: of translations by a model, of paraphrases by the judge."""
 
 from collections.abc import Sequence, Set, Sized
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from paraloom import models
-from paraloom.judging import ReadyJudge, column
+from paraloom.judging import CHUNK, ReadyJudge, column
 from paraloom.requests import ArgumentError, refuse_table
+from paraloom.threads import Threads
 from workflow_scripts.nmt import scoring
 from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.rewrite.requests import clean
 from workflow_scripts.stages.rewrite.spellings import plain
+
+# Pairs that a thread scores at a time.
+_CHUNK = 256
 
 
 def score(
@@ -20,6 +25,7 @@ def score(
     model: str | Path,
     precision: str = "int8",
     device: str | None = None,
+    threads: int = 1,
 ) -> list[float]:
     """Return how unlikely a model finds each translation, in nats per token; lower is better.
 
@@ -32,6 +38,7 @@ def score(
         model: a name or a folder, as a Paraphraser takes them.
         precision: as that of a Paraphraser.
         device: as that of a Paraphraser.
+        threads: as those of a Paraphraser.
 
     Returns:
         The NLLs; infinite where a text is empty, or too long for the model.
@@ -41,12 +48,16 @@ def score(
         InputError: the model is missing, or can't be read.
     """
     _require_pairs(sources=sources, targets=targets)
+    at_work = Threads(threads)
     loaded = models.load(model, device, precision)
-    pairs = (
-        (loaded.source.encode(clean(source)), loaded.target.encode(clean(target)))
-        for source, target in zip(sources, targets, strict=True)
-    )
-    return list(scoring.score(loaded.model, pairs))
+    pairs = list(zip(map(clean, sources), map(clean, targets), strict=True))
+    return list(at_work.in_chunks(partial(nlls, loaded), pairs, _CHUNK))
+
+
+def nlls(loaded: models.Loaded, pairs: Sequence[Sequence[str]]) -> list[float]:
+    """Return the NLLs of pairs of cleaned texts, as `score` has them."""
+    pieces = ((loaded.source.encode(left), loaded.target.encode(right)) for left, right in pairs)
+    return list(scoring.score(loaded.model, pieces))
 
 
 def judge(
@@ -58,6 +69,7 @@ def judge(
     language: str = "en",
     encoder: str | Path | None = None,
     device: str | None = None,
+    threads: int = 1,
 ) -> list[float]:
     """Return how probable it is that each paraphrase is good, 0 to 1; higher is better.
 
@@ -71,6 +83,7 @@ def judge(
         language: of the texts (ISO 639).
         encoder: folder of the judge's encoder; None: the one that `make setup` brings.
         device: `cpu`, `cuda` or `auto`.
+        threads: as those of a Paraphraser.
 
     Returns:
         The probabilities.
@@ -80,6 +93,7 @@ def judge(
         InputError: there is no such judge, or it knows another language.
     """
     _require_pairs(references=references, paraphrases=paraphrases)
+    at_work = Threads(threads)
     ready = ReadyJudge(judge, language, None if encoder is None else Path(encoder), device)
     left, right = list(map(clean, references)), list(map(clean, paraphrases))
     for name, texts in (("references", left), ("paraphrases", right)):
@@ -92,7 +106,11 @@ def judge(
         forward_nll=column("forward_nll", forward_nll, len(references)),
         backward_nll=column("backward_nll", backward_nll, len(references)),
     )
-    return ready.probabilities(pairs)
+
+    def of_rows(rows: Sequence[int]) -> list[float]:
+        return ready.probabilities(pairs.take(rows), rows[0])
+
+    return list(at_work.in_chunks(of_rows, range(len(pairs)), CHUNK))
 
 
 def _require_pairs(**lists: Any) -> None:

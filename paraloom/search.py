@@ -22,7 +22,7 @@ class Search:
     source_beam: int = 8
     sampled: bool = False
     beam: int = 12
-    batch_rows: int = 384
+    batch_rows: int = 288
 
     def __post_init__(self) -> None:
         """Refuse what can't be.
@@ -46,5 +46,5 @@ class Search:
 
     @property
     def batch(self) -> int:
-        """How many texts are worked on together."""
-        return max(1, self.batch_rows // max(self.source_beam, self.beam))
+        """How many texts are worked on together; it does not depend on threads."""
+        return max(1, self.batch_rows // max(self.source_beam, self.sources * self.beam))

@@ -19,7 +19,7 @@ from paraloom.answer_lines import WRITTEN, Answer, LineWriter
 from paraloom.commands import NAME, below
 from paraloom.requests import ArgumentError, Request, require_count, require_samples
 from paraloom.rows import READ, STANDARD, Columns, Row, kind_of, opened
-from workflow_scripts.core.cli import CommandParser
+from workflow_scripts.core.cli import CommandParser, positive
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.rewrite.requests import RequestError, clean
 from workflow_scripts.stages.rewrite.spellings import plain
@@ -41,12 +41,14 @@ class Answered(NamedTuple):
 Asked = tuple[Row, Any]
 # The texts of a row, cleaned, and why they can't be worked on.
 Texts = tuple[list[str], str | None]
-_WISHES = Columns(("text",), lists=("keep", "avoid"), numbers=("n",), others=("source",))
+_WISHES = Columns(
+    ("text",), lists=("keep", "avoid"), numbers=("n",), shares=("at_least",), others=("source",)
+)
 
 
 def paraphrase() -> None:
     """Paraphrase sentences: there and back by translation models, best first as a judge says."""
-    parser = _parser(paraphrase, "keep, avoid (lists), n, source (a translation of the text)")
+    parser = _parser(paraphrase, "keep, avoid (lists), n, at_least, source (a translation)")
     add = parser.add_argument
     add("--language", default="en", help="of the texts (en)")
     add(
@@ -63,9 +65,13 @@ def paraphrase() -> None:
     )
     add("--judge", default="default", metavar="FOLDER", help="judge.json; none: no judge (default)")
     _add_wishes(parser, 5, "paraphrases")
+    says = "probability of each, 0 for all (that of the system paraloom; 0 without labels)"
+    add("--at-least", type=float, metavar="P", help=says)
     _add_machine(parser)
     arguments = _parsed(parser)
     defaults = _wishes(parser, arguments)
+    if arguments.judge == "none" and defaults.at_least:
+        parser.error("--at-least needs a judge; leave it out, or --judge none")
     from paraloom.paraphraser import Paraphraser  # slow: torch
 
     paraphraser = Paraphraser(
@@ -75,6 +81,7 @@ def paraphrase() -> None:
         None if arguments.judge == "none" else arguments.judge,
         precision=arguments.precision,
         device=arguments.device,
+        threads=arguments.threads,
     )
 
     def answered(requests: list[Request]) -> Iterator[Answered]:
@@ -103,7 +110,8 @@ def translate() -> None:
         require_samples(arguments.samples, arguments.keep)
     from paraloom.translator import Translator  # slow: torch
 
-    translator = Translator(arguments.model, arguments.precision, arguments.device, arguments.seed)
+    asked = arguments
+    translator = Translator(asked.model, asked.precision, asked.device, asked.seed, asked.threads)
 
     def answered(requests: list[Request]) -> Iterator[Answered]:
         number, beam, samples = arguments.number, arguments.beam, arguments.samples
@@ -122,17 +130,18 @@ def score() -> None:
     _add_machine(parser)
     arguments = _parsed(parser)
     from paraloom import models  # slow: torch
-    from workflow_scripts.nmt import scoring
+    from paraloom.scoring import nlls
+    from paraloom.threads import Threads
 
+    threads = Threads(arguments.threads)
     loaded = models.load(arguments.model, arguments.device, arguments.precision)
 
-    def nlls(texts: list[list[str]]) -> Iterator[float]:
-        pairs = ((loaded.source.encode(left), loaded.target.encode(right)) for left, right in texts)
-        return iter(scoring.score(loaded.model, pairs))
+    def values(texts: list[list[str]]) -> Iterator[float]:
+        return threads.in_chunks(partial(nlls, loaded), texts, BATCH)
 
     known = Columns(("source", "target"))
     writer = LineWriter(arguments.to, "score", ("nll",), False)
-    answered = partial(_valued, name="nll", values=nlls)
+    answered = partial(_valued, name="nll", values=values)
     _answer(arguments, known, partial(_texts, names=known.texts), answered, writer)
 
 
@@ -147,15 +156,21 @@ def judge() -> None:
     )
     parser.add_argument("--language", default="en", help="of the texts (en)")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    _add_threads(parser)
     arguments = _parsed(parser)
     from paraloom.judging import ReadyJudge  # slow: torch
+    from paraloom.threads import Threads
     from workflow_scripts.stages.judge.known_pairs import Pairs
 
+    threads = Threads(arguments.threads)
     ready = ReadyJudge(arguments.judge, arguments.language, None, arguments.device)
 
+    def of_batch(texts: Sequence[list[str]]) -> list[float]:
+        references, paraphrases = zip(*texts, strict=True)
+        return ready.probabilities(Pairs(references, paraphrases))
+
     def probabilities(texts: list[list[str]]) -> Iterator[float]:
-        pairs = Pairs([left for left, _ in texts], [right for _, right in texts])
-        return iter(ready.probabilities(pairs))
+        return threads.in_chunks(of_batch, texts, BATCH)
 
     known = Columns(("reference", "paraphrase"))
     writer = LineWriter(arguments.to, "judgment", ("probability",), False)
@@ -221,12 +236,19 @@ def _add_machine(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--precision", choices=PRECISIONS, default="int8", help="of models (int8)")
     add("--device", choices=("auto", "cpu", "cuda"), help="(cpu for int8, else auto)")
+    _add_threads(parser)
+
+
+def _add_threads(parser: argparse.ArgumentParser) -> None:
+    says = "of batches side by side, for many texts on idle cores (1)"
+    parser.add_argument("--threads", type=positive, default=1, metavar="N", help=says)
 
 
 def _wishes(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> Request:
     """Return what the options wish of every text; what can't be is a wrong command line."""
     with _as_usage(parser):
-        return Request("", n=arguments.number, keep=arguments.keep, avoid=arguments.avoid)
+        at_least = getattr(arguments, "at_least", None)
+        return Request("", None, arguments.number, arguments.keep, arguments.avoid, at_least)
 
 
 @contextmanager
@@ -258,9 +280,10 @@ def _request(row: Row, defaults: Request) -> Request:
             known.get("n", defaults.n),
             known.get("keep", ()),
             known.get("avoid", ()),
+            known.get("at_least", defaults.at_least),
         )
         keep, avoid = [*own.keep, *defaults.keep], [*own.avoid, *defaults.avoid]
-        return Request(own.text, own.source, own.n, keep, avoid)
+        return Request(own.text, own.source, own.n, keep, avoid, own.at_least)
     except ArgumentError as error:
         raise InputError(f"{row.place}: {error}") from error
 
@@ -292,13 +315,13 @@ def _valued(
         yield Answered([{name: value}], why)
 
 
-def _batches(rows: Iterable[Asked]) -> Iterator[list[Asked]]:
+def _batches(rows: Iterable[Asked], size: int) -> Iterator[list[Asked]]:
     """Yield rows in full batches; what stands before a row that can't be read comes first."""
     batch: list[Asked] = []
     try:
         for row in rows:
             batch.append(row)
-            if len(batch) == BATCH:
+            if len(batch) == size:
                 yield batch
                 batch = []
     except InputError:
@@ -338,7 +361,8 @@ def _answer(
     rows = ((row, ask(row)) for table in tables for row in table.rows)
     # Whoever types or pipes lines need not wait until a batch is full; files make the same batches
     # each time.
-    batches = waiting(rows) if STANDARD in paths else _batches(rows)
+    size = BATCH * arguments.threads
+    batches = waiting(rows, size) if STANDARD in paths else _batches(rows, size)
     # Answers on a terminal are its progress.
     quiet = True if sys.stdout.isatty() else None
     total = none = 0

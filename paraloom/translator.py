@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from threading import Lock
 from typing import overload
 
 from paraloom import models
 from paraloom.answers import Translation, Translations
 from paraloom.batches import UNTRANSLATED, answered, is_copy, why_fewer, wished_of
 from paraloom.requests import Request, require_count, require_samples, require_seed, wishes_of_call
+from paraloom.threads import Threads
 from workflow_scripts.stages.rewrite.rewriter import Rewriter, Settings
 
-_BATCH_ROWS = 384
+_BATCH_ROWS = 160
 
 
 class Translator:
@@ -24,6 +24,7 @@ class Translator:
         precision: as that of a Paraphraser.
         device: as that of a Paraphraser.
         seed: of samples.
+        threads: as those of a Paraphraser.
 
     Attributes:
         licence: of the model's weights; `unknown` where nobody says it.
@@ -39,11 +40,12 @@ class Translator:
         precision: str = "int8",
         device: str | None = None,
         seed: int = 1,
+        threads: int = 1,
     ):
         self._loaded = models.load(model, device, precision)
         self.licence, self.languages = self._loaded.licence, self._loaded.languages
         self._seed = require_seed(seed)
-        self._lock = Lock()
+        self._threads = Threads(threads)
 
     # A text is an iterable of texts, too: the first signature counts.
     @overload
@@ -111,4 +113,4 @@ class Translator:
             return answers
 
         size = max(1, settings.batch_rows // max(beam, drawn))
-        return answered(texts, defaults, answer, size, self._lock)
+        return answered(texts, defaults, answer, size, self._threads)

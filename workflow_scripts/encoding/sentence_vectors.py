@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,7 @@ class _SentenceTransformer:
                 f"{sys.executable} ({error}); `make setup` installs it"
             ) from error
         logging.disable_progress_bar()
+        self._reading = Lock()  # its tokenizer is not for two threads
         try:
             self._model = SentenceTransformer(str(folder), device=device, local_files_only=True)
         # A folder may hold anything, and each kind of model reads it in its own way.
@@ -132,7 +134,9 @@ class _SentenceTransformer:
 
     def encode(self, sentences: Sequence[str]) -> NDArray[np.float32]:
         """Return vectors, shape (sentences, size); sentences of like length go together."""
-        vectors = self._model.encode(list(sentences), batch_size=_BATCH, show_progress_bar=False)
+        with self._reading:
+            texts = list(sentences)
+            vectors = self._model.encode(texts, batch_size=_BATCH, show_progress_bar=False)
         return np.asarray(vectors, np.float32).reshape(len(sentences), -1)
 
     def read(self, sentences: Sequence[str]) -> list[Read]:
@@ -153,7 +157,8 @@ class _SentenceTransformer:
 
     def _lengths(self, sentences: Sequence[str]) -> list[int]:
         """Return the tokens of each sentence: like numbers of letters would leave a third empty."""
-        mask = self._model.preprocess(list(sentences)).get("attention_mask")
+        with self._reading:
+            mask = self._model.preprocess(list(sentences)).get("attention_mask")
         return [len(text) for text in sentences] if mask is None else mask.sum(1).tolist()
 
     def _layers(self, sentences: list[str]) -> Iterator[Read]:
@@ -164,9 +169,10 @@ class _SentenceTransformer:
         if config is not None:
             config.output_hidden_states = True
         device = model.device
+        with self._reading:
+            cut = model.preprocess(sentences)
         tensors = {
-            key: value.to(device) if hasattr(value, "to") else value
-            for key, value in model.preprocess(sentences).items()
+            key: value.to(device) if hasattr(value, "to") else value for key, value in cut.items()
         }
         special = torch.tensor(model.tokenizer.all_special_ids)
         with torch.inference_mode():

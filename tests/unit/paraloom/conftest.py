@@ -17,7 +17,7 @@ def paraphraser():
 def exact():
     """A paraphraser in fp32, two texts in a batch."""
     require_packages(STUDENTS)
-    search = paraloom.Search(sources=2, source_beam=3, beam=4, batch_rows=8)
+    search = paraloom.Search(sources=2, source_beam=3, beam=4, batch_rows=16)
     return paraloom.Paraphraser("en", search=search, precision="fp32")
 
 

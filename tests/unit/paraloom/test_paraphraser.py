@@ -8,10 +8,14 @@ import pytest
 
 import paraloom
 from paraloom import ArgumentError, InputError, Request
+from paraloom.judging import ReadyJudge
 from paraloom.models import Loaded
 from paraloom.paraphraser import _require_directions
+from tests.configs import ROOT
 from tests.packages import STUDENTS, require_packages
 from tests.tables import pair
+from workflow_scripts.core.files.yaml_text import parse_yaml
+from workflow_scripts.plan.catalogues.judges import SHIPPED
 from workflow_scripts.stages.score.shard import score_rows
 from workflow_scripts.stages.select.near_doubles import content_key
 
@@ -24,7 +28,7 @@ def key(text):
 
 
 def test_there_and_back(paraphraser):
-    found = paraphraser(TEXT, n=5)
+    found = paraphraser(TEXT, n=5, at_least=0)
     assert (len(found), found.why, found.text) == (5, None, TEXT)
     assert "Will you make me a favor?" in [each.text for each in found]
     probabilities = [each.probability for each in found]
@@ -34,13 +38,13 @@ def test_there_and_back(paraphraser):
 
 def test_answers_differ_from_the_text_and_from_each_other_by_a_content_word(paraphraser):
     text = "Please turn the lights off when you leave."
-    found = paraphraser(text, n=8)
+    found = paraphraser(text, n=8, at_least=0)
     keys = {key(each.text) for each in found} | {key(text)}
     assert len(keys) == len(found) + 1
 
 
 def test_words_to_keep_and_to_avoid(paraphraser):
-    found = paraphraser(TEXT, n=5, keep=["favor"], avoid=["make", "DO"])
+    found = paraphraser(TEXT, n=5, keep=["favor"], avoid=["make", "DO"], at_least=0)
     assert found
     for each in found:
         words = each.text.lower().replace("?", " ").split()
@@ -48,7 +52,7 @@ def test_words_to_keep_and_to_avoid(paraphraser):
 
 
 def test_a_source_that_is_given_is_the_only_one(paraphraser):
-    request = Request("The dog sleeps.", source="A criança está com fome.", n=3)
+    request = Request("The dog sleeps.", source="A criança está com fome.", n=3, at_least=0)
     found = paraphraser(request)
     assert found and {each.source for each in found} == {"A criança está com fome."}
     assert any("hungry" in each.text for each in found)
@@ -83,7 +87,7 @@ def test_a_source_with_a_control_character_says_why(paraphraser):
 
 
 def test_words_that_no_model_reads_are_told(paraphraser):
-    found = paraphraser("Please send 500 mg to Dr. 王 by Friday.", n=1)
+    found = paraphraser("Please send 500 mg to Dr. 王 by Friday.", n=1, at_least=0)
     assert (len(found), found.why, found.unknown) == (1, None, ["王"])
     assert paraphraser(Request(TEXT, source="Dr. 王 está aqui."), n=1).unknown == ["王"]
 
@@ -101,7 +105,7 @@ def test_wishes_that_can_not_be_met_say_why(paraphraser, wishes, why):
 
 
 def test_fewer_than_asked_for_say_why(paraphraser):
-    found = paraphraser("I'm not sure if this is the right address.", n=50)
+    found = paraphraser("I'm not sure if this is the right address.", n=50, at_least=0)
     assert 0 < len(found) < 50
     assert found.why.startswith(f"fewer: {len(found)} of 50 different ones were found")
 
@@ -131,7 +135,7 @@ def test_what_is_no_search_no_seed_or_no_model_is_refused():
 
 
 def test_each_is_scored_against_the_source_that_gave_it(exact):
-    found = exact("The patient received antibiotics for 10 days.", n=3)
+    found = exact("The patient received antibiotics for 10 days.", n=3, at_least=0)
     texts, sources = [each.text for each in found], [each.source for each in found]
     back = paraloom.score(texts, sources, "student_en_pt", "fp32")
     forward = paraloom.score(sources, texts, "student_pt_en", "fp32")
@@ -185,6 +189,39 @@ def test_another_language_has_its_judge_and_without_one_the_best_score_is_first(
     assert all((each.probability is None) == (judge is None) for each in found)
 
 
+def test_what_is_improbable_is_not_given_unless_asked_for(paraphraser):
+    config = parse_yaml((ROOT / "config.yaml").read_text(encoding="utf-8"), "config.yaml")
+    assert paraphraser.at_least == config["systems"]["paraloom"]["select"]["keep"]["probability"]
+    every = paraphraser(TEXT, n=30, at_least=0)
+    assert every[0].probability > 0.6 and every[-1].probability < 0.2
+    for bound, found in (
+        (None, paraphraser(TEXT, n=30)),
+        (0.6, paraphraser(TEXT, 30, at_least=0.6)),
+    ):
+        least = paraphraser.at_least if bound is None else bound
+        assert found == [each for each in every if each.probability >= least]
+        assert found.why.startswith(f"improbable: {len(found)} of {len(every)} found have")
+    stream = paraphraser([Request(TEXT, n=30, at_least=0), TEXT], n=30)
+    assert [len(each) for each in stream] == [len(every), len(paraphraser(TEXT, n=30))]
+    assert [*map(len, paraphraser(["OK", Request("OK", at_least=0)]))] == [0, 5]
+
+
+@pytest.mark.parametrize(
+    ("judge", "language", "bound"),
+    [
+        ("default", "en", True),
+        ("default", "pt-BR", True),
+        ("default", "cs", False),
+        (SHIPPED["other"], "cs", False),
+        (SHIPPED["other"], "en", True),
+    ],
+)
+def test_the_numbers_of_a_judge_without_labels_of_the_language_are_no_bound(
+    paraphraser, judge, language, bound
+):
+    assert ReadyJudge(judge, language).at_least == bound * paraphraser.at_least
+
+
 def test_nothing_is_asked_of_the_network(monkeypatch):
     require_packages(STUDENTS)
 
@@ -216,8 +253,6 @@ def test_codes_of_models_are_compared_by_their_languages():
 
 def test_a_judge_of_another_language_is_refused(tmp_path):
     require_packages(STUDENTS)
-    from workflow_scripts.plan.catalogues.judges import SHIPPED
-
     with pytest.raises(InputError, match="knows references in 'en' only, not in 'pt'"):
         paraloom.Paraphraser("pt", judge=SHIPPED["default"])
 

@@ -5,16 +5,16 @@ from paraloom import ArgumentError, InputError, Request, Search
 from paraloom.models import load
 from paraloom.requests import MOST_WORDS, asked, require_seed, wishes_of_call
 
-DEFAULTS = Request("", None, 5, ["tea"], ["cup"])
+DEFAULTS = Request("", None, 5, ["tea"], ["cup"], 0.5)
 
 
 def test_a_text_gets_the_wishes_of_the_call():
-    assert asked("A text.", DEFAULTS) == Request("A text.", None, 5, ["tea"], ["cup"])
+    assert asked("A text.", DEFAULTS) == Request("A text.", None, 5, ["tea"], ["cup"], 0.5)
 
 
 def test_a_requests_own_wishes_come_first():
-    own = Request("A text.", "Um texto.", 2, ["milk"])
-    assert asked(own, DEFAULTS) == Request("A text.", "Um texto.", 2, ["milk", "tea"], ["cup"])
+    own = Request("A text.", "Um texto.", 2, ["milk"], at_least=0)
+    assert asked(own, DEFAULTS) == Request("A text.", "Um texto.", 2, ["milk", "tea"], ["cup"], 0)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,11 @@ def test_a_requests_own_wishes_come_first():
         ({"avoid": ["tea", ""]}, "avoid: '' is no word"),
         ({"avoid": [3]}, "avoid: 3 is no word"),
         ({"avoid": ["<s>"]}, "avoid: '<s>' is no word"),
+        ({"at_least": 1.5}, "at_least is 1.5, and must be a number from 0 to 1"),
+        ({"at_least": -0.1}, "at_least is -0.1"),
+        ({"at_least": float("nan")}, "at_least is nan"),
+        ({"at_least": True}, "at_least is True"),
+        ({"at_least": "0.5"}, "at_least is '0.5'"),
         ({"n": 1001}, "n is 1001, and can be 1,000 at most"),
         ({"keep": ["x" * 101]}, "keep has a word of more than 100 letters; shorten it"),
         ({"avoid": ["!" * 5000]}, r"avoid: '!{39} is no word"),
@@ -45,6 +50,7 @@ def test_what_can_not_be_is_refused(fields, message):
 def test_a_number_of_numpy_is_a_number():
     assert type(Request("A text.", n=np.int64(2)).n) is int
     assert Search(beam=np.int32(4)).beam == 4
+    assert Request("A text.", at_least=np.float32(0.5)).at_least == 0.5
 
 
 @pytest.mark.parametrize("source", ["", " \n"])
@@ -86,7 +92,7 @@ def test_a_search_is_bounded():
         Search(beam=100_000)
     with pytest.raises(ArgumentError, match="sampled is 'no', and must be True or False"):
         Search(sampled="no")
-    assert Search(sources=3, source_beam=2, sampled=True).batch == 32
+    assert Search(sources=3, source_beam=2, sampled=True).batch == 8
     assert Search(batch_rows=1).batch == 1
 
 

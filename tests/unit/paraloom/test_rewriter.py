@@ -45,8 +45,12 @@ def test_the_judge_reads_the_text_that_the_model_reads(rewriter, monkeypatch):
         return [0.5] * len(pairs)
 
     monkeypatch.setattr(rewriter, "_judge", SimpleNamespace(probabilities=probabilities))
+    monkeypatch.setattr(rewriter, "at_least", 0.4)
     assert rewriter("Muz\u030c  opravuje\tkolo.\n", n=1)[0].text == FOUND
     assert set(read) == {TEXT}
+    assert rewriter(TEXT, n=1, at_least=0.6) == []
+    monkeypatch.setattr(rewriter, "at_least", 0.6)
+    assert rewriter(TEXT, n=1).why.startswith("improbable")
 
 
 def test_samples_are_drawn_by_the_seed(rewriter):

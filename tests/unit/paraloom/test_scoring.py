@@ -16,6 +16,10 @@ def test_a_translation_is_more_probable_than_another_text(small_model):
     targets = ["A man is repairing the bicycle.", "The boy was breaking the cup."]
     right, wrong = paraloom.score(sources, targets, small_model, "fp32")
     assert 0 <= right < 2 < 3 < wrong
+    many = paraloom.score(sources * 300, targets * 300, small_model, "fp32", threads=2)
+    assert many == pytest.approx([right, wrong] * 300, abs=1e-5)
+    with pytest.raises(ArgumentError, match="threads is 0"):
+        paraloom.score(sources, targets, small_model, "fp32", threads=0)
 
 
 def test_an_empty_side_has_no_score(small_model):
@@ -55,6 +59,8 @@ def test_the_judge_tells_good_from_bad():
     good = paraloom.judge(REFERENCES, ["The cat is sleeping on the couch.", "What's the time?"])
     bad = paraloom.judge(REFERENCES, ["The dog buys an car.", "Banana of the of."])
     assert min(good) > 2 * max(bad) and all(0 < each < 1 for each in good + bad)
+    texts, both = REFERENCES * 70, ["The cat is sleeping on the couch.", "What's the time?"] * 70
+    assert paraloom.judge(texts, both, threads=2) == pytest.approx(good * 70, abs=1e-4)
     more = paraloom.judge(REFERENCES, ["A cat sleeps.", "What?"], [0.1, math.nan], [0.2, math.inf])
     assert len(more) == 2 and all(0 < each < 1 for each in more)
 

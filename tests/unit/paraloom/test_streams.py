@@ -19,8 +19,8 @@ TEXTS = [
 
 
 def test_a_text_gets_the_same_alone_and_among_others(exact):
-    together = list(exact(iter(TEXTS), n=4))
-    alone = [exact(text, n=4) for text in TEXTS]
+    together = list(exact(iter(TEXTS), n=4, at_least=0))
+    alone = [exact(text, n=4, at_least=0) for text in TEXTS]
     assert [answers.text for answers in together] == TEXTS
     for one, other in zip(together, alone, strict=True):
         assert [each.text for each in one] == [each.text for each in other]
@@ -33,6 +33,11 @@ def test_a_text_gets_the_same_alone_and_among_others(exact):
 
 def test_the_same_call_gives_the_same_bits(exact):
     assert list(exact(TEXTS, n=4)) == list(exact(TEXTS, n=4))
+
+
+def test_threads_change_no_bit_of_a_stream(exact):
+    two = paraloom.Paraphraser("en", search=exact._search, precision="fp32", threads=2)
+    assert list(two(TEXTS * 2, n=4)) == list(exact(TEXTS * 2, n=4))
 
 
 def test_two_threads_may_call_one_object(exact):
@@ -51,7 +56,7 @@ def test_two_threads_may_call_one_object(exact):
 
 
 def test_a_generator_is_never_read_more_than_two_batches_ahead(exact):
-    read, size = count(), paraloom.Search(batch_rows=8, sources=2, source_beam=3, beam=4).batch
+    read, size = count(), exact._search.batch
     taken = []
 
     def endless():
@@ -68,7 +73,7 @@ def test_a_generator_is_never_read_more_than_two_batches_ahead(exact):
 
 def test_a_request_has_its_own_number_and_words(exact):
     requests = [Request(TEXTS[0], n=1), Request(TEXTS[1], avoid=["train"]), TEXTS[3]]
-    one, two, three = exact(requests, n=2, avoid=["umbrella"])
+    one, two, three = exact(requests, n=2, avoid=["umbrella"], at_least=0)
     assert len(one) == 1 and len(two) == 2
     assert not any("train" in each.text.lower().split() for each in two)
     assert not any("umbrella" in each.text for each in three)

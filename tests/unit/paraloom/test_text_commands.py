@@ -40,7 +40,8 @@ class Shouting:
                 continue
             texts = [f"{request.text.upper()}{'!' * (n + 1)}" for n in range(request.n)]
             found = [Paraphrase(each, 0.5, 1.25, request.source) for each in texts]
-            wishes = "|".join([*request.keep, "-", *request.avoid])
+            bound = [] if request.at_least is None else [str(request.at_least)]
+            wishes = "|".join([*request.keep, "-", *request.avoid, *bound])
             unknown = [word for word in request.text.split() if not word.isascii()]
             why = wishes if len(wishes) > 1 else None
             yield Paraphrases(request.text, found, why, unknown)
@@ -81,7 +82,7 @@ def standard_input(call, tmp_path):
 
 ROWS = [
     {"id": "a", "text": "Hello, you.", "keep": ["you"], "avoid": ["a b", "c"], "n": 1},
-    {"id": "b", "text": "Bye.", "source": "Tchau."},
+    {"id": "b", "text": "Bye.", "at_least": 0.5, "source": "Tchau."},
 ]
 
 
@@ -89,12 +90,15 @@ ROWS = [
 def files(tmp_path):
     """The same two rows in each form, the plain text without all but the texts."""
     (tmp_path / "rows.txt").write_text("Hello, you.\r\nBye.\n", encoding="utf-8")
-    lines = ["id\ttext\tkeep\tavoid\tn\tsource", "a\tHello, you.\tyou\ta b|c\t1\t"]
-    lines += ["b\tBye.\t\t\t\tTchau."]
+    lines = ["id\ttext\tkeep\tavoid\tn\tat_least\tsource"]
+    lines += ["a\tHello, you.\tyou\ta b|c\t1\t\t", "b\tBye.\t\t\t\t.5\tTchau."]
     (tmp_path / "rows.tsv").write_text("\n".join([*lines, ""]), encoding="utf-8")
     lines = [json.dumps(row) for row in ROWS]
     (tmp_path / "rows.jsonl").write_text("\n".join([*lines, ""]), encoding="utf-8")
-    pq.write_table(pa.Table.from_pylist([{**ROWS[0], "source": None}, ROWS[1]]), "rows.parquet")
+    pq.write_table(
+        pa.Table.from_pylist([{**ROWS[0], "at_least": None, "source": None}, ROWS[1]]),
+        "rows.parquet",
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -107,14 +111,14 @@ def at_work(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["rows.tsv", "rows.jsonl", "rows.parquet"])
 def test_tables_say_what_each_text_wishes(call, files, name):
-    status, output, _ = call(name, "-n", "2", "--keep", "all", "--to", "jsonl")
+    status, output, _ = call(name, "-n", "2", "--keep", "all", "--at-least", "0", "--to", "jsonl")
     assert status == 0
     first, second = map(json.loads, output.splitlines())
     shared = {"probability": 0.5, "score": 1.25}
     hello = [{"text": "HELLO, YOU.!", **shared, "source": None}]
-    assert first == {**ROWS[0], "paraphrases": hello, "why": "you|all|-|a b|c"}
+    assert first == {**ROWS[0], "paraphrases": hello, "why": "you|all|-|a b|c|0.0"}
     byes = [{"text": each, **shared, "source": "Tchau."} for each in ("BYE.!", "BYE.!!")]
-    assert second == {**ROWS[1], "paraphrases": byes, "why": "all|-"}
+    assert second == {**ROWS[1], "paraphrases": byes, "why": "all|-|0.5"}
 
 
 def test_plain_text_has_a_line_for_each_line(call, files):
@@ -307,6 +311,9 @@ def test_a_stream_that_is_closed_is_told(call, tmp_path, monkeypatch):
     [
         ("a.tsv", b"txt\nA.\n", "a.tsv, line 1: there is no text; did you mean 'txt'?"),
         ("a.tsv", b"text\tn\nA.\tmany\n", "a.tsv, line 2: n is 'many', and must be a whole number"),
+        ("a.tsv", b"text\tat_least\nA.\tx\n", "line 2: at_least is 'x', and must be a number"),
+        ("a.tsv", b"text\tat_least\nA.\t2\n", "line 2: at_least is 2.0, and must be a number"),
+        ("a.jsonl", b'{"text": "A", "at_least": ".5"}\n', "line 1: at_least is '.5', and must"),
         ("a.tsv", b"text\tn\nA.\n", "a.tsv, line 2: 1 columns, but the header has 2"),
         ("a.tsv", b"text\ttext\nA.\tB.\n", "a.tsv, line 1: the header has a column twice"),
         ("a.jsonl", b'{"text": 1}\n', "a.jsonl, line 1: text must be a text"),
@@ -348,6 +355,7 @@ def test_a_file_that_is_not_there_is_named_before_models_are_loaded(call, monkey
         ("number", "n"),
         ("N", "n"),
         ("sources", "source"),
+        ("at-least", "at_least"),
     ],
 )
 def test_a_column_that_is_nearly_known_is_refused(call, tmp_path, name, meant):
@@ -404,6 +412,9 @@ def test_a_tsv_takes_no_column_that_its_header_has_not(call, tmp_path):
     [
         (["-n", "0"], "n is 0, and must be a whole number above zero"),
         (["--keep", "..."], "keep: '...' is no word"),
+        (["--at-least", "1.5"], "at_least is 1.5, and must be a number from 0 to 1"),
+        (["--at-least", "0.5", "--judge", "none"], "--at-least needs a judge"),
+        (["--threads", "0"], "argument --threads: 0 is below 1"),
         (["--precision", "fp8"], "invalid choice: 'fp8'"),
         (["--there", ""], "an empty name"),
         (["-", "-"], "- stands there twice"),
@@ -441,7 +452,9 @@ def test_a_row_that_can_t_be_scored_has_no_value(call, tmp_path, monkeypatch):
 
     text = SimpleNamespace(encode=list)
     loaded = SimpleNamespace(model=None, source=text, target=text)
-    monkeypatch.setitem(sys.modules, "paraloom.models", SimpleNamespace(load=lambda *_: loaded))
+    monkeypatch.setitem(
+        sys.modules, "paraloom.models", SimpleNamespace(load=lambda *_: loaded, Loaded=None)
+    )
     monkeypatch.setattr("paraloom.models", sys.modules["paraloom.models"], raising=False)
     monkeypatch.setattr("workflow_scripts.nmt.scoring.score", values)
     rows = [("A", "bc"), ("\\ud800", "b"), ("", "b"), ("A" * 10, "b"), ("A", "b")]

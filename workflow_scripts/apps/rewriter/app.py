@@ -80,6 +80,7 @@ class Service:
         title: of the pages.
         log: called with each sentence that is asked for and its answer; None: nothing is logged.
         python: the call of the library that makes the same paraphraser, if there is one.
+        threads: that search.
     """
 
     def __init__(
@@ -89,11 +90,12 @@ class Service:
         title: str,
         log: Callable[[Answer], None] | None = None,
         python: str | None = None,
+        threads: int = 1,
     ):
         self.rewriter = rewriter
         self.limits = limits
         self.title = title
-        self.worker = Worker(rewriter, limits.waiting)
+        self.worker = Worker(rewriter, limits.waiting, threads)
         self.files: Files | None = None
         self._log = log
         self._python = python

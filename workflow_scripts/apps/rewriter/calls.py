@@ -32,6 +32,8 @@ def python(paraphraser: str, request: Request) -> str:
     """
     words = {"keep": list(request.use), "avoid": list(request.avoid)}
     wishes = "".join(f", {name}={wished!r}" for name, wished in words.items() if wished)
+    if request.at_least is not None:
+        wishes += f", at_least={request.at_least}"
     return (
         "import paraloom\n\n"
         f"paraphraser = {paraphraser}\n"

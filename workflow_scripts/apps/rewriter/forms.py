@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from workflow_scripts.core.statistics.numbers import finite
 from workflow_scripts.stages.rewrite.requests import RequestError
 
 # What stands between words; the script of the page splits them at the same places.
@@ -29,6 +30,11 @@ def request_fields(form: dict[str, str]) -> dict[str, Any]:
             if not (written.isascii() and written.isdigit()) or len(written) > 10:
                 raise RequestError(f"'{name}' must be a whole number")
             fields[name] = int(written)
+    if written := form.get("at_least", "").strip():
+        try:
+            fields["at_least"] = finite(written)
+        except ValueError as error:
+            raise RequestError("'at_least' must be a number from 0 to 1") from error
     for name in ("template", "system"):
         if written := form.get(name, "").strip():
             fields[name] = written

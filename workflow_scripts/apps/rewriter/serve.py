@@ -6,7 +6,6 @@ See docs/rewriter-service.md.
 """
 
 import argparse
-import os
 import sys
 
 import torch
@@ -17,7 +16,7 @@ from workflow_scripts.apps.rewriter.engine import Engine
 from workflow_scripts.apps.rewriter.there_and_back import ThereAndBack
 from workflow_scripts.apps.web import serving
 from workflow_scripts.apps.web.guard import LOOPBACK
-from workflow_scripts.core.cli import CommandParser, count, run
+from workflow_scripts.core.cli import CommandParser, count, positive, run
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.stages.rewrite.opening import add_options, open_rewriter
@@ -65,6 +64,8 @@ def open_engine(
         named["judge"] = None if arguments.judge == "none" else arguments.judge
     if arguments.device != "auto":
         named["device"] = arguments.device
+    if arguments.threads != 1:
+        named["threads"] = arguments.threads
     given = {name: value for name, value in named.items() if value is not None or name == "judge"}
     shown = [repr(language), *(f"{name}={value!r}" for name, value in given.items())]
     if arguments.beam_size is not None:
@@ -90,7 +91,7 @@ def make_parser() -> CommandParser:
         default=[],
         help="by which others reach this machine; needed where --host lets them in",
     )
-    add("--threads", type=count, default=0, help="of the search; 0: one for each core (0)")
+    add("--threads", type=positive, default=1, help="that search, each for other requests (1)")
     add("--seconds", type=count, default=Limits.seconds, help="until an answer must be there (30)")
     add("--log-sentences", action="store_true", help="print what is asked for and answered")
     add("--quiet", action="store_true", help="print nothing for each request")
@@ -115,11 +116,11 @@ def main(argv: list[str] | None = None) -> None:
         )
     if arguments.seconds < 1:
         raise InputError("--seconds must be above zero")
-    torch.set_num_threads(arguments.threads or len(os.sched_getaffinity(0)))
+    torch.set_num_threads(1)  # of each thread that searches
     engine, python = open_engine(parser, arguments)
     limits = Limits(seconds=arguments.seconds)
     log = print_answer if arguments.log_sentences else None
-    service = Service(engine, limits, arguments.title, log, python)
+    service = Service(engine, limits, arguments.title, log, python, arguments.threads)
     hosts = {*LOOPBACK, *arguments.name}
     app = application(service, hosts, log=not arguments.quiet)
     listening = serving.listen(arguments.host, arguments.port)

@@ -62,6 +62,7 @@ class ThereAndBack:
         self.language: str | None = paraphraser.language
         self.templates: list[str] = []
         self.settings = Settings(beam_size=MOST_RESULTS)
+        self.at_least = paraphraser.at_least
         self._paraphraser = paraphraser
 
     def plan(self, request: Request) -> Asked:
@@ -75,7 +76,11 @@ class ThereAndBack:
                 raise RequestError(f"'{name}' is for trained rewriters; leave it out")
         try:
             words = paraloom.Request(
-                request.text, n=request.number, keep=request.use, avoid=request.avoid
+                request.text,
+                n=request.number,
+                keep=request.use,
+                avoid=request.avoid,
+                at_least=request.at_least,
             )
         except InputError as error:
             raise RequestError(str(error)) from error

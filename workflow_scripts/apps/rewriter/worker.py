@@ -1,4 +1,4 @@
-"""One thread that searches for all: requests that wait are joined into one search.
+"""Threads that search for all: requests that wait are joined into one search.
 
 A batch takes one request of each client in turn, so that a long file does not stop the others.
 """
@@ -33,25 +33,29 @@ class _Waiting:
 
 
 class Worker:
-    """Searches for requests as they come; all is done in one thread.
+    """Searches for requests as they come.
 
     Args:
         rewriter: paraphrases.
         most: requests that may wait.
+        threads: that search, each for a batch of its own.
     """
 
-    def __init__(self, rewriter: Engine, most: int):
+    def __init__(self, rewriter: Engine, most: int, threads: int = 1):
         self.rewriter = rewriter
         self._most = most
         self._count = 0
         self._waiting: OrderedDict[str, deque[_Waiting]] = OrderedDict()
         self._changed = threading.Condition()
         self._closed = False
-        self._thread = threading.Thread(target=self._work, name="search", daemon=True)
+        self._threads = [
+            threading.Thread(target=self._work, name="search", daemon=True) for _ in range(threads)
+        ]
 
     def start(self) -> None:
         """Begin to work."""
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def submit(self, request: Request, client: str) -> "Future[Answer]":
         """Return the answer to come; if it is cancelled before its turn, nothing is searched for.
@@ -78,14 +82,15 @@ class Worker:
         return result
 
     def close(self) -> None:
-        """Let the batch at work end; requests that wait are cancelled."""
+        """Let the batches at work end; requests that wait are cancelled."""
         with self._changed:
             self._closed = True
             for line in self._waiting.values():
                 for waiting in line:
                     waiting.result.cancel()
-            self._changed.notify()
-        self._thread.join()
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
 
     def _forget_cancelled(self) -> None:
         for client, line in list(self._waiting.items()):

@@ -68,7 +68,9 @@ def not_english(references: Sequence[str]) -> bool:
     return len(words) >= _ENOUGH_WORDS and known < _ENGLISH_SHARE * len(words)
 
 
-def scores(judge: Judge, pairs: Pairs, models: Models, chunk_size: int = _CHUNK) -> Iterator[float]:
+def scores(
+    judge: Judge, pairs: Pairs, models: Models, chunk_size: int = _CHUNK, first: int = 0
+) -> Iterator[float]:
     """Yield the probability of each pair to be good.
 
     Args:
@@ -76,6 +78,7 @@ def scores(judge: Judge, pairs: Pairs, models: Models, chunk_size: int = _CHUNK)
         pairs: of texts.
         models: of the judge's features.
         chunk_size: pairs that are judged together.
+        first: how many pairs stand before these, for messages.
 
     Raises:
         InputError: too little is known of a pair.
@@ -85,7 +88,7 @@ def scores(judge: Judge, pairs: Pairs, models: Models, chunk_size: int = _CHUNK)
         features = compute(chunk, dict.fromkeys([*judge.features, "words"]), models)
         probabilities = judge.probability(features, features["words"])
         if np.isnan(probabilities).any():
-            line = start + int(np.flatnonzero(np.isnan(probabilities))[0]) + 1
+            line = first + start + int(np.flatnonzero(np.isnan(probabilities))[0]) + 1
             raise InputError(
                 f"line {line}: of this pair too little is known for the judge, which has the "
                 f"features {', '.join(judge.features)}; give what they need"
@@ -120,6 +123,14 @@ def _knows(judge: Judge, language: str) -> bool:
     return language == judge.language or (ours != OTHER and ours == shipped_name(judge.language))
 
 
+def has_labels(judge: Judge, language: str | None) -> bool:
+    """Tell whether a judge is fitted to labels of a language; else its numbers are an order.
+
+    `other` has those of the languages with a judge of their own.
+    """
+    return judge.language != OTHER or shipped_name(language or OTHER) != OTHER
+
+
 def judge_of(name: str, language: str | None) -> Judge:
     """Return the judge of references in a language; say on stderr where no label is in it.
 
@@ -134,7 +145,7 @@ def judge_of(name: str, language: str | None) -> Judge:
     own = shipped_name(language) if name == DEFAULT and language is not None else None
     judge = load_judge(own or name)
     if judge.language == OTHER:
-        if language is not None and shipped_name(language) == OTHER:
+        if language is not None and not has_labels(judge, language):
             print(UNLABELLED.format(language), file=sys.stderr)
     elif own is None and language is not None and not _knows(judge, language):
         raise InputError(

@@ -5,6 +5,7 @@ their entries. JSON lines: the requests themselves. What a line does not say, `d
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import PurePath
 from typing import Any
 
@@ -141,4 +142,7 @@ def _value(name: str, cell: str) -> Any:
         if not (cell.isascii() and cell.isdigit() and len(cell) <= _MOST_DIGITS):
             raise RequestError(f"{name} must be a whole number")
         return int(cell)
+    if "number" in kind:
+        with suppress(ValueError):  # else the schema says what is wrong
+            return float(cell)
     return cell

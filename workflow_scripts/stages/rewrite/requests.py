@@ -75,6 +75,15 @@ SCHEMA: dict[str, Any] = {
             "description": "How many paraphrases to return at most, best first. Beam search finds "
             "as many as its beam holds. With a system: for each set of words that it chooses.",
         },
+        "at_least": {
+            "type": ["number", "null"],
+            "minimum": 0,
+            "maximum": 1,
+            "default": None,
+            "description": "There and back alone: the least probability of a paraphrase, as the "
+            "judge says; 0 gives all. Null: what the system paraloom asks for; all, where no label "
+            "is in the language.",
+        },
         "samples": {
             "type": "integer",
             "minimum": 0,
@@ -133,6 +142,7 @@ class Request:
     use_forms: bool = False
     template: str | None = None
     number: int = 1
+    at_least: float | None = None
     samples: int = 0
     system: str | None = None
     seed: int = 1
@@ -219,7 +229,8 @@ def request_of(value: Any) -> Request:
         raise RequestError(_problem(error, value))
     # In JSON 2.0 is a whole number too.
     values: dict[str, Any] = {
-        key: int(item) if isinstance(item, float) else item for key, item in value.items()
+        key: int(item) if isinstance(item, float) and item.is_integer() else item
+        for key, item in value.items()
     }
     for key in ("text", "template", "system"):
         if values.get(key) is not None:

@@ -183,6 +183,8 @@ class Rewriter:
             RequestError: it can't be answered; the message says what to change.
         """
         settings = self.settings
+        if request.at_least is not None:
+            raise RequestError("'at_least' needs a judge, and a rewriter has none; leave it out")
         if request.samples and request.use:
             raise RequestError(
                 "'samples' can't have words to use, only words to avoid: they are drawn "

@@ -5,21 +5,24 @@ import threading
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
-# Lines that are answered together; lines that are read ahead.
+# Lines that are answered together.
 BATCH = 64
-_AHEAD = 4 * BATCH
 _END = object()
 
 Line = TypeVar("Line")
 
 
-def waiting(lines: Iterable[Line]) -> Iterator[list[Line]]:
+def waiting(lines: Iterable[Line], most: int = BATCH) -> Iterator[list[Line]]:
     """Yield the lines in batches of what is there: a reader does not wait for lines to come.
+
+    Args:
+        lines: four times as many as a batch holds are read ahead.
+        most: lines of a batch.
 
     Raises:
         Exception: whatever reading the lines raises, after the lines before.
     """
-    ready: queue.Queue[Any] = queue.Queue(_AHEAD)
+    ready: queue.Queue[Any] = queue.Queue(4 * most)
 
     def read() -> None:
         try:
@@ -32,7 +35,7 @@ def waiting(lines: Iterable[Line]) -> Iterator[list[Line]]:
     threading.Thread(target=read, daemon=True).start()
     while True:
         batch = [ready.get()]
-        while len(batch) < BATCH and not ready.empty():
+        while len(batch) < most and not ready.empty():
             batch.append(ready.get())
         whole: list[Line] = [
             item for item in batch if item is not _END and not isinstance(item, Exception)

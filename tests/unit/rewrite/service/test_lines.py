@@ -40,6 +40,11 @@ def test_a_table_has_the_keys_of_requests():
     ]
 
 
+def test_a_number_of_a_table_may_have_a_point():
+    found = read("tsv", "text\tat_least", "One.\t.25", "Two.\t1")
+    assert [request.at_least for _, request in found] == [0.25, 1]
+
+
 def test_json_lines_are_requests():
     assert read("jsonl", '{"text": "One.", "avoid": []}') == [(1, Request("One.", number=2))]
 
@@ -55,6 +60,7 @@ def test_json_lines_are_requests():
         ("tsv", ["text\tuse_forms", "One.\tperhaps"], "line 2: use_forms must be true or false"),
         ("tsv", ["text\tnumber", "One.\t-1"], "line 2: number must be a whole number"),
         ("tsv", ["text\tseed", f"One.\t{'9' * 5000}"], "line 2: seed must be a whole number"),
+        ("tsv", ["text\tat_least", "One.\tx"], "line 2: 'at_least' must be of the type number"),
         ("jsonl", ["{"], "line 1: no JSON"),
         ("jsonl", ["[" * 100_000], "line 1: no JSON"),
         ("jsonl", ["[]"], "line 1: must be an object"),

@@ -30,6 +30,8 @@ def test_words_are_read_as_the_sentence_is():
         ({"text": "a", "use": ["<s>"]}, "'use' has a word without a letter or digit"),
         ({"text": "a", "use": ["b"] * 21}, "'use' has more than 20 entries"),
         ({"text": "a", "number": 0}, "'number' is below 1"),
+        ({"text": "a", "at_least": 1.5}, "'at_least' is above 1"),
+        ({"text": "a", "at_least": -1}, "'at_least' is below 0"),
         ({"text": "a", "samples": 21}, "'samples' is above 20"),
         ({"text": "a", "samples": True}, "'samples' must be of the type integer"),
         ({"text": "a", "template": 1}, "'template' must be of the type string or null"),

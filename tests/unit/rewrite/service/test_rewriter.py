@@ -179,6 +179,7 @@ def test_answers_do_not_depend_on_the_batch(rewriter):
 @pytest.mark.parametrize(
     ("wishes", "message"),
     [
+        ({"at_least": 0.5}, "'at_least' needs a judge"),
         ({"samples": 2, "use": ("old",)}, "'samples' can't have words to use"),
         ({"number": 9}, "the beam holds 5"),
         ({"avoid": ("dog",), "use": ("hot dog",)}, "'hot dog' is to be used, but it has a word"),

@@ -2,6 +2,7 @@
 
 import html
 import json
+import math
 import re
 import subprocess
 from functools import partial
@@ -31,12 +32,13 @@ class Paraphraser:
     """Stands for the library's: it finds two paraphrases, but nothing in another script."""
 
     language = "en"
+    at_least = 0.25
     judged = True
 
-    def __call__(self, requests, n=5, keep=(), avoid=()):
+    def __call__(self, requests, n=5, keep=(), avoid=(), at_least=None):
         single = isinstance(requests, str)
         if single:
-            requests = [paraloom.Request(requests, n=n, keep=keep, avoid=avoid)]
+            requests = [paraloom.Request(requests, None, n, keep, avoid, at_least)]
         answers = map(self.answer, requests)
         return next(answers) if single else answers
 
@@ -49,6 +51,8 @@ class Paraphraser:
             paraloom.Paraphrase(f"{words} {number}?", probability, 0.5, "Fará <b>?")
             for number in range(2)
         ]
+        if request.at_least == 0.9:
+            return paraloom.Paraphrases(request.text, [], "improbable: 0 of 2 found have")
         why = None if request.n <= 2 else f"fewer: 2 of {request.n} different ones were found"
         unknown = [word for word in request.text.split() if "王" in word]
         return paraloom.Paraphrases(request.text, found[: request.n], why, unknown)
@@ -117,6 +121,27 @@ def test_a_text_that_can_not_be_read_has_a_why(web):
     assert web.post("/api/paraphrase", json={"text": "漢"}).json()["paraphrases"] == []
 
 
+def test_how_probable_answers_must_be_is_asked_by_api_form_and_file(web):
+    asked = {"text": TEXT, "at_least": 0.9}
+    answer = web.post("/api/paraphrase", json=asked).json()
+    assert (answer["paraphrases"], answer["why"]) == ([], "improbable: 0 of 2 found have")
+    page = web.post("/", data=asked).text
+    assert "improbable: 0 of 2" in page and 'value="0.9" placeholder="0.25"' in page
+    command, lines = calls(page)
+    assert '"at_least": 0.9' in command and "at_least=0.9" in lines
+    for wrong in ("much", "1.5", "nan"):
+        answer = web.post("/", data={**asked, "at_least": wrong})
+        assert answer.status_code == 400
+        assert "&#39;at_least&#39;" in answer.text
+    wrong = web.post(
+        "/api/paraphrase",
+        content=json.dumps({**asked, "at_least": math.nan}),
+        headers={"Content-Type": "application/json"},
+    )
+    assert (wrong.status_code, "at_least is nan" in wrong.text) == (400, True)
+    assert web.post("/api/paraphrase", json={**asked, "at_least": 0}).json()["paraphrases"]
+
+
 def test_words_that_no_model_reads_are_told(web):
     fields = {"text": "Ask Dr. 王 tomorrow."}
     assert web.post("/api/paraphrase", json=fields).json()["unknown"] == ["王"]
@@ -180,7 +205,9 @@ def opened(monkeypatch, *options):
     monkeypatch.setattr(
         paraloom,
         "Paraphraser",
-        lambda *words, **more: made.append((words, more)) or SimpleNamespace(language=words[0]),
+        lambda *words, **more: (
+            made.append((words, more)) or SimpleNamespace(language=words[0], at_least=0.25)
+        ),
     )
     parser = serve.make_parser()
     engine, call = serve.open_engine(parser, parser.parse_args(options))
@@ -196,8 +223,10 @@ def test_without_a_run_it_goes_there_and_back(monkeypatch):
         monkeypatch, "--language", "de", "--there", "a", "--back", "b", "--judge", "none"
     )
     assert (words, more) == (("de",), {"there": "a", "back": "b", "judge": None})
-    _, more = opened(monkeypatch, "--beam-size", "7", "--precision", "fp32", "--device", "cpu")
+    options = ("--beam-size", "7", "--precision", "fp32", "--device", "cpu", "--threads", "2")
+    _, more = opened(monkeypatch, *options)
     assert more == {
+        "threads": 2,
         "search": paraloom.Search(beam=7),
         "precision": "fp32",
         "device": "cpu",

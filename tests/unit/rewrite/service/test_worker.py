@@ -124,6 +124,19 @@ def test_a_search_that_fails_harms_no_other_of_its_batch(worker, slow, capsys):
     assert slow.batches == [["first"], ["broken", "fine"], ["broken"], ["fine"]]
 
 
+def test_several_threads_search_at_once_and_end(slow):
+    worker = Worker(slow, most=8, threads=2)
+    worker.start()
+    first = at_work(worker, slow)
+    slow.busy.clear()
+    second = worker.submit(Request("second"), "b")
+    assert slow.busy.wait(20)
+    assert slow.batches == [["first"], ["second"]] and not first.done()
+    slow.may.set()
+    assert wait([first, second], 20).not_done == set()
+    worker.close()
+
+
 def test_the_end_lets_the_batch_at_work_end(slow):
     worker = Worker(slow, most=8)
     worker.start()
