@@ -14,9 +14,9 @@ from workflow_scripts.nmt.sampling import SampleRequest, sample
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.nmt.streaming import STRIDE
 
-# Of the outputs, so many are the CPU's, and their numbers differ by so much at most. To round to bf16
-# moves the probability of a token by a hundredth: some samples are others then.
-BOUNDS = {"fp32": (1.0, 1e-3), "bf16": (0.4, 0.15)}
+# Of the outputs this share is the CPU's, and their numbers differ by so much at most. A sample may
+# be another where sums are rounded otherwise; in bf16 a token's probability moves by a hundredth.
+BOUNDS = {"fp32": (0.98, 1e-3), "bf16": (0.4, 0.15)}
 # Of each file of cases.
 REQUESTS = 16
 
@@ -65,7 +65,9 @@ def _written(model: Model, cases: Path) -> Iterator[tuple[str, Outputs]]:
     pairs = list(zip(*sides, strict=True))[: 4 * REQUESTS]
     yield "scores", [((number, ()), nll) for number, nll in enumerate(score(model, pairs))]
     sources = [source for source, _ in pairs]
-    groups = [Group(pair[1], pair[0], [other]) for pair, other in zip(pairs, sources[::-1])]
+    groups = [
+        Group(pair[1], pair[0], [other]) for pair, other in zip(pairs, sources[::-1], strict=True)
+    ]
     found = compared(model, groups)
     yield "divergences", [((number, ()), one.divergence) for number, [one] in enumerate(found)]
 
