@@ -1,5 +1,6 @@
 """Models for the tests of the search core."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.network import Marks
 from workflow_scripts.nmt.vocabulary import EOS
+
+# Where the models of the fixtures are; benchmarks/gpu.sh puts them on a GPU.
+DEVICE = os.environ.get("PARALOOM_TEST_DEVICE", "cpu")
 
 
 def marked(model: Model, marks: Marks) -> Model:
@@ -33,7 +37,7 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny(tiny_folder: Path) -> Model:
-    return load_model(tiny_folder, "cpu")
+    return load_model(tiny_folder, DEVICE)
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +49,7 @@ def student_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def student(student_folder: Path) -> Model:
-    return load_model(student_folder, "cpu")
+    return load_model(student_folder, DEVICE)
 
 
 @pytest.fixture(scope="session", params=["attention", "SSRU", "attention, lead", "SSRU, lead"])
@@ -67,4 +71,4 @@ def oracle_dir(nmt_oracle: Oracle) -> Path:
 
 @pytest.fixture(scope="session")
 def oracle(oracle_dir: Path) -> Model:
-    return load_model(oracle_dir / "model", "cpu")
+    return load_model(oracle_dir / "model", DEVICE)

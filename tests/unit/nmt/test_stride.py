@@ -164,8 +164,10 @@ def test_stride_is_for_accelerators(tiny: Model, monkeypatch, device: str, strid
 @given(tokens=st.lists(st.integers(4, 23), min_size=1, max_size=30), stride=st.integers(2, 20))
 def test_the_decoder_follows_prefixes_without_a_change_of_slots(either: Model, tokens, stride: int):
     decoder = Decoder(either, capacity=2, stride=stride)
-    decoder.start(torch.tensor(decoder.places([[4], [5, 6]])))
+    decoder.start(either.integers(decoder.places([[4], [5, 6]])))
     expected = either.decode([tokens, tokens[::-1]], either.remember(*either.encode([[4], [5, 6]])))
-    hidden = [decoder.step(torch.tensor([2, 2]))]
-    hidden += [decoder.step(torch.tensor(pair)) for pair in zip(tokens, tokens[::-1], strict=True)]
+    hidden = [decoder.step(either.integers([2, 2]))]
+    hidden += [
+        decoder.step(either.integers(pair)) for pair in zip(tokens, tokens[::-1], strict=True)
+    ]
     assert torch.allclose(torch.stack(hidden, dim=1).flatten(0, 1), expected, atol=1e-4)

@@ -43,6 +43,7 @@ class Bitext:
 
     folder: Path
     shards: int = 2
+    device: str = "cpu"
 
     @property
     def models(self) -> dict[str, Path]:
@@ -54,7 +55,7 @@ class Bitext:
         words += ["--shards", str(self.shards), "--work", str(output / "work")]
         words += ["--source-model", str(self.models["source"])]
         words += ["--reference-model", str(self.models["reference"])]
-        return [*words, "--output", str(output), "--threads", "1", "--device", "cpu"]
+        return [*words, "--output", str(output), "--threads", "1", "--device", self.device]
 
     def start(self, output: Path, model: dict[str, Any], **changes: Any) -> subprocess.Popen:
         return subprocess.Popen(
@@ -75,39 +76,51 @@ def write_segments(path: Path, rows: list[dict[str, Any]]) -> None:
     write_record(path, len(rows), len(rows), {})
 
 
+def toy_texts() -> dict[str, list[str]]:
+    random = np.random.default_rng(1)
+    chosen = [random.integers(0, len(SOURCE), size=4) for _ in range(240)]
+    return {
+        side: [" ".join(words[index] for index in indices) + "." for indices in chosen]
+        for side, words in (("source", SOURCE), ("reference", REFERENCE))
+    }
+
+
+def write_bitext(
+    folder: Path,
+    texts: dict[str, list[str]] | None = None,
+    vocab_size: int = 30,
+    device: str = "cpu",
+) -> Bitext:
+    """Write segments and sub-word models; the last 20 pairs are the test, 20 before them `dev`."""
+    texts = texts or toy_texts()
+    config = {"model_type": "unigram", "coverage": 1.0, "split_digits": True}
+    folder.mkdir(parents=True, exist_ok=True)
+    for side, lines in texts.items():
+        path = folder / f"{side}.model"
+        path.write_bytes(train_model(lines, config | {"vocab_size": vocab_size}))
+        write_record(path, 0, 0, {})
+    segmenters = {side: Segmenter(folder / f"{side}.model") for side in texts}
+    count = len(texts["source"])
+    rows = [
+        {
+            "id": f"toy:{number}",
+            "split": "train" if number < count - 40 else "dev" if number < count - 20 else "test",
+            "copy": 0,
+            **{
+                side: " ".join(segmenters[side].pieces(lines[number]))
+                for side, lines in texts.items()
+            },
+        }
+        for number in range(count)
+    ]
+    for shard in range(2):
+        write_segments(folder / f"{shard:04d}.parquet", rows[shard::2])
+    return Bitext(folder, device=device)
+
+
 @pytest.fixture(scope="session")
 def make_bitext() -> Callable[[Path], Bitext]:
-    def make(folder: Path) -> Bitext:
-        random = np.random.default_rng(1)
-        chosen = [random.integers(0, len(SOURCE), size=4) for _ in range(240)]
-        texts = {
-            side: [" ".join(words[index] for index in indices) + "." for indices in chosen]
-            for side, words in (("source", SOURCE), ("reference", REFERENCE))
-        }
-        config = {"model_type": "unigram", "coverage": 1.0, "split_digits": True, "vocab_size": 30}
-        folder.mkdir(parents=True, exist_ok=True)
-        for side, lines in texts.items():
-            path = folder / f"{side}.model"
-            path.write_bytes(train_model(lines, config))
-            write_record(path, 0, 0, {})
-        segmenters = {side: Segmenter(folder / f"{side}.model") for side in texts}
-        rows = [
-            {
-                "id": f"toy:{number}",
-                "split": "train" if number < 200 else "dev" if number < 220 else "test",
-                "copy": 0,
-                **{
-                    side: " ".join(segmenters[side].pieces(lines[number]))
-                    for side, lines in texts.items()
-                },
-            }
-            for number in range(len(chosen))
-        ]
-        for shard in range(2):
-            write_segments(folder / f"{shard:04d}.parquet", rows[shard::2])
-        return Bitext(folder)
-
-    return make
+    return write_bitext
 
 
 @pytest.fixture(scope="session")
