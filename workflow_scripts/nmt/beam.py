@@ -209,15 +209,17 @@ class _Search:
         """
         slots = self._slots()
         active = self._beams.open().any(dim=1)
-        self._collect(self._beams.select(~active))
-        self._beams = self._beams.select(active)
+        if not active.all():
+            self._collect(self._beams.select(~active))
+            self._beams = self._beams.select(active)
+            parents, tokens = parents[active], tokens[active]
         followed = torch.ones_like(self._beams.ended) if self._stride > 1 else self._beams.open()
         hypotheses = followed.flatten().nonzero()[:, 0]
-        slots = self._decoder.branch(slots[parents[active].flatten()[hypotheses]])
+        slots = self._decoder.branch(slots[parents.flatten()[hypotheses]])
         self._hypotheses = torch.empty_like(slots)
         self._hypotheses[slots] = hypotheses
         self._tokens = torch.empty_like(slots)
-        self._tokens[slots] = tokens[active].flatten()[hypotheses]
+        self._tokens[slots] = tokens.flatten()[hypotheses]
 
     def _follow(self, parents: Tensor, tokens: Tensor) -> None:
         """Let the decoder follow all hypotheses, given parents and last tokens [S, W]."""

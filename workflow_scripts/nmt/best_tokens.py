@@ -215,12 +215,14 @@ class OutputLayer:
     ) -> tuple[Tensor, ...]:
         """Return the best ids and their values, the values asked for, and log sum exp."""
         if self._sets is not None:
-            logits = logits + self._sets.mask[number]
-        others = self._take_out_others(logits)
+            logits.add_(self._sets.mask.index_select(0, number))
+        others = logits.index_select(1, self._others)
+        logits.index_fill_(1, self._others, -torch.inf)
         values, ids = blockwise_topk(logits, count)
         scores = logits.gather(1, asked)
-        total = log_normaliser(logits, values[:, 0])
-        return ids, values, scores, torch.logaddexp(total, others)
+        # They count in the sum, which is the last that the logits are needed for.
+        logits.index_copy_(1, self._others, others)
+        return ids, values, scores, log_normaliser(logits, logits.amax(dim=1))
 
     def _take_out_others(self, logits: Tensor) -> Tensor:
         """Return log sum exp of the logits [N, V] of no candidates, which become minus infinity."""

@@ -134,7 +134,8 @@ class Decoder:
         self._room = roomy(self._until)
         for state in self._states:
             state.grow(self._room)
-        self._readers = self._sources.readers(self.place)
+        if self._readers is None:
+            self._readers = self._sources.readers(self.place)
         return self._readers
 
     def _begin(self, slots: Tensor) -> None:
@@ -181,11 +182,13 @@ class BeamDecoder(Decoder):
 
     def branch(self, parents: Tensor) -> Tensor:
         """See `Decoder.branch`; the children have the order of `parents`."""
-        self.position, self.place = self.position[parents], self.place[parents]
+        place = self.place[parents]
+        if not torch.equal(place, self.place):
+            self._readers = None
+        self.position, self.place = self.position[parents], place
         self._lineage.follow(parents)
         for state in self._states:
             state.follow(parents)
-        self._readers = None
         self._read = int(self.position.max()) if len(parents) else 0
         return torch.arange(len(parents), device=parents.device)
 

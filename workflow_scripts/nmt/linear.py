@@ -130,7 +130,17 @@ def fill_up(rows: Tensor) -> Tensor:
     return torch.cat([rows, rows.new_zeros(missing, rows.shape[1])]) if missing else rows
 
 
+def multiplies_bf16(device: torch.device) -> bool:
+    """Return whether products in bf16 are worth it: a CPU without AVX-512 is slower than in fp32.
+
+    Products of batches take some ten times as long there.
+    """
+    if device.type != "cpu":
+        return True
+    return torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+
+
 def _can_pack(weight: Tensor) -> bool:
     if weight.device.type != "cpu" or not torch.backends.mkldnn.is_available():
         return False
-    return weight.dtype == torch.float32 or torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return weight.dtype == torch.float32 or multiplies_bf16(weight.device)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from workflow_scripts.nmt.attention import attend_whole
 from workflow_scripts.nmt.blocks import Grid, SharedGrid
-from workflow_scripts.nmt.linear import fill_up, filled_up
+from workflow_scripts.nmt.linear import fill_up, filled_up, multiplies_bf16
 from workflow_scripts.nmt.network import Network
 from workflow_scripts.nmt.precision import FP32, Precision
 from workflow_scripts.nmt.prefixes import Integers, Places, Prefixes
@@ -220,7 +220,8 @@ class Model:
 
     def kept(self, *shape: int) -> Tensor:
         """Return zeros for what is kept of the prefixes and sources, in its precision."""
-        return self.network.target.pieces.new_zeros(shape, dtype=self.precision.kept)
+        dtype = self.precision.kept if multiplies_bf16(self.device) else torch.float32
+        return self.network.target.pieces.new_zeros(shape, dtype=dtype)
 
     def _padded(self, sequences: list[list[int]]) -> Tensor:
         """Return ids [S, L] filled up with <pad>."""

@@ -183,10 +183,18 @@ def test_searches_and_scores_are_near_those_in_fp32(folder, request: pytest.Fixt
     forced = torch.tensor(list(score(model, pairs)))
     readable = forced.isfinite()
     assert readable.sum() > 5
-    # Beams keep keys and values in bf16, which forced decoding does not.
+    # Beams keep keys and values in bf16 where the CPU has it, which forced decoding does not.
     assert torch.allclose(forced[readable], nlls[readable], atol=0.02)
     gap = (forced - torch.tensor(list(score(exact, pairs))))[readable]
     assert 0 < gap.abs().max() < 0.1
+
+
+@pytest.mark.parametrize(("multiplies", "kept"), [(True, torch.bfloat16), (False, torch.float32)])
+def test_keys_and_values_are_in_bf16_where_the_cpu_multiplies_it(
+    tiny_folder: Path, monkeypatch: pytest.MonkeyPatch, multiplies: bool, kept: torch.dtype
+):
+    monkeypatch.setattr("workflow_scripts.nmt.model.multiplies_bf16", lambda _: multiplies)
+    assert load_model(tiny_folder, "cpu", "int8").kept(1).dtype == kept
 
 
 @torch.inference_mode()
