@@ -30,7 +30,8 @@ LOADED = {
     "torch": "dual_filter.pair_scores encoder.masked encoder.tasks.comparison evaluate.rewriting"
     " filter.classify filter.embedding_score filter.feature_values filter.train_classifier"
     " generate.candidates rewrite.finished_model rewrite.measure rewrite.measure_control"
-    " rewrite.parses rewrite.repair score.reference_scores score.shard syntax.shard",
+    " rewrite.continued rewrite.parses rewrite.repair score.reference_scores score.shard"
+    " syntax.shard train.take_over",
     "torch sacremoses": "generate.write_sources",
     "torch scipy": "encoder.identification_pairs encoder.tasks.tuning judge.shard",
     "torch scipy scipy.stats": "embed.train judge.grammar.train",
@@ -39,8 +40,7 @@ LOADED = {
     # scikit-learn loads pandas, where it is there.
     "torch scipy scipy.stats sklearn pandas": "encoder.identify judge.fit_run transfer.represented",
     "torch scipy scipy.stats sklearn pandas nltk": "embed.sts_comparison",
-    "torch matplotlib": "rewrite.continued train.take_over",
-    "torch matplotlib sockeye": "rewrite.train train.sockeye",
+    "torch sockeye": "rewrite.train train.sockeye",
 }
 # Those of the stages go by what is behind `stages.`.
 COMMANDS = {module.removeprefix("stages.") for module in started().values()}

@@ -142,7 +142,8 @@ class Bert:
         for layer in network.layers:
             x = layer(x, grid, within[:, None, None])
             outputs.append(x)
-        return [grid.spread(output) for output in outputs[-last:]], lengths
+        # numpy has no bf16, and sums over a sentence need more.
+        return [grid.spread(output).float() for output in outputs[-last:]], lengths
 
     def _sentences(self, hidden: Tensor, lengths: Tensor) -> Tensor:
         """Return the means [S, D] over the tokens of each sentence."""

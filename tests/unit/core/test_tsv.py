@@ -1,9 +1,11 @@
 """Tables of a user: what is read, and which line is told of."""
 
+import csv
+
 import pytest
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.tsv import fields, read_rows
+from workflow_scripts.core.files.tsv import fields, read_rows, table_text
 
 
 def test_rows_have_their_lines_and_columns_in_any_order(tmp_path):
@@ -38,3 +40,11 @@ def test_a_line_of_many_tabs_makes_no_other_line_wider(tmp_path):
     lines = [*["a\tb"] * 100_000, "\t" * 1_000_000]
     widths = [len(row) for _, row in fields(tmp_path / "a.tsv", lines)]
     assert widths == [2] * 100_000 + [1_000_001]
+
+
+def test_a_written_table_has_texts_as_they_are():
+    rows = [['"', None], ["NA", 0.5], ("", 'a "b"')]
+    assert table_text(["a", "b c"], rows) == 'a\tb c\n"\t\nNA\t0.5\n\ta "b"\n'
+    assert table_text(["a", "b"], []) == "a\tb\n"
+    with pytest.raises(csv.Error):
+        table_text(["a", "b"], [["one\ttwo", "c"]])

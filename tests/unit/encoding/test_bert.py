@@ -62,9 +62,13 @@ def test_a_sentence_has_its_vector_alone_and_among_others(bert):
 
 
 @pytest.mark.slow
-def test_in_8_bits_vectors_are_nearly_the_same(bert, folder):
-    sentences = english(30)
-    exact, rounded = bert.encode(sentences), load_encoder(folder, "cpu", "int8").encode(sentences)
+@pytest.mark.parametrize("precision", ["int8", "bf16"])
+def test_in_fewer_bits_vectors_are_nearly_the_same(bert, folder, precision):
+    sentences, other = english(30), load_encoder(folder, "cpu", precision)
+    exact, rounded = bert.encode(sentences), other.encode(sentences)
+    of_tokens = other.read(sentences[:3])
+    assert rounded.dtype == of_tokens[0].tokens.dtype == np.float32
+    np.testing.assert_allclose([each.sentence for each in of_tokens], rounded[:3], atol=0.05)
     cosines = (exact * rounded).sum(axis=1)
     assert cosines.min() > 0.97 and cosines.max() < 0.99999
 

@@ -31,7 +31,13 @@ def test_table_ends_with_the_sums(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("1,000 references; networks measured on cpu")
     assert lines[2].startswith("Not measured: filter, embed. Each")
-    rows = [line.split() for line in lines[7:]]
+    *table, blank, line = lines[7:]
+    assert (blank, line) == (
+        "",
+        "On this machine int8 is the fastest, bf16 1.5 and fp32 2.0 times as slow: "
+        "compute: {precision: int8}",
+    )
+    rows = [line.split() for line in table]
     assert rows[0][0] == "corpus.testbed_test"
     name, jobs, hours, *_ = rows[-1]
     assert name == "all"
@@ -46,6 +52,7 @@ def test_json_has_lines_and_units(capsys, tmp_path):
     found = json.loads(capsys.readouterr().out)
     assert found["lines"]["testbed"] == 1000
     assert found["unmeasured"] == ["filter", "embed"]
+    assert found["precisions"] == FORWARD.precisions
     units = {unit["unit"]: unit for unit in found["units"]}
     assert units["generate.parabank2"]["cpu"] == pytest.approx(10 * 150 * 12 * 5e-5 + 9)
 

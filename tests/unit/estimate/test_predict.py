@@ -20,7 +20,10 @@ TEXT = TextSpeed(
     characters=40.0,
     pieces={"source": 9.0, "reference": 11.0},
 )
-FORWARD = Speed(update_word=2e-4, sampled=5e-5, searched=1e-4, scored=1e-4, parameters=1000)
+PRECISIONS = {"fp32": 4e-6, "bf16": 3e-6, "int8": 2e-6}
+FORWARD = Speed(
+    2e-4, sampled=5e-5, searched=1e-4, scored=1e-4, parameters=1000, precisions=PRECISIONS
+)
 BACKWARD = FORWARD._replace(scored=3e-4)
 STARTS = {"text": 1.0, "network": 4.0}
 # Of a network for each of two shards, and of what puts their parts together.
@@ -103,6 +106,11 @@ def test_scoring_reads_distinct_candidates_with_the_backward_model(config):
     cost = costs(config)["score", "parabank2"]
     tokens = 1000 * 150 * DISTINCT * 10
     assert cost.cpu == pytest.approx(tokens * BACKWARD.scored + TWO_SHARDS)
+    config["systems"]["parabank2"]["score"]["shortlist"] = True
+    assert costs(config)["score", "parabank2"].cpu == cost.cpu  # its model has none
+    config["train"]["models"]["backward"] = "student_en_pt"
+    less = costs(config)["score", "parabank2"].cpu - TWO_SHARDS
+    assert less == pytest.approx(0.6 * (cost.cpu - TWO_SHARDS))
 
 
 def test_references_that_are_scored_are_read_by_both_models(config):

@@ -58,6 +58,8 @@ def stages(units):
         ("systems.parabank2.select.distinct", "content", SELECTED),
         ("systems.parabank2.select.new_words", 0, {"release"}),
         ("systems.parabank2.select.new_words", 2, SELECTED),
+        ("systems.parabank2.score.shortlist", False, {"release"}),
+        ("systems.parabank2.score.shortlist", True, {"score", *SELECTED}),
         ("shards.late", 1, SEARCHED),
         ("compute.batch_rows", 7, set()),
         ("compute.search_threads", 2, set()),

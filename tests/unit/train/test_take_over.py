@@ -84,6 +84,7 @@ def test_a_model_is_published_with_its_measures_and_one_record(bitext, sockeye, 
     assert {"params.best", "source.model", "metrics.json", "learning_curve.tsv"} <= set(
         record["files"]
     )
+    assert "learning_curve.svg" not in record["files"]  # there is nothing to draw
     assert (record["rows_in"], record["extra"]) == (0, metrics)
     assert metrics["segments"] == {"test": 5}
     assert metrics["bleu"]["sentences"] == 5

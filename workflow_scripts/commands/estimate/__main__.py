@@ -272,6 +272,16 @@ def describe(costs: list[Cost], predictor: Predictor, device: str) -> str:
     return f"{head}\n\n{table}"
 
 
+def fastest(precisions: dict[str, float]) -> str:
+    """Return which precision takes the least time on this machine, and how long the others take."""
+    first, *others = sorted(precisions, key=precisions.__getitem__)
+    times = (f"{name} {precisions[name] / precisions[first]:.1f}" for name in others)
+    return (
+        f"On this machine {first} is the fastest, {' and '.join(times)} times as slow: "
+        f"compute: {{precision: {first}}}"
+    )
+
+
 def _given_lines(texts: list[str]) -> dict[str, int]:
     lines = {}
     for text in texts:
@@ -323,12 +333,15 @@ def main(argv: list[str] | None = None) -> None:
     speeds = calibrate(layout, device)
     predictor = Predictor(layout, lines, speeds, device.type == "cuda")
     costs = predictor.costs()
+    precisions = next(iter(speeds.networks.values())).precisions
     if arguments.json:
         units = [{**cost._asdict(), "unit": link_name(*cost.unit)} for cost in costs]
         estimate = {"lines": lines, "units": units, "unmeasured": predictor.unmeasured()}
+        estimate["precisions"] = precisions
         print(json.dumps(estimate, indent=2))
     else:
         print(describe(costs, predictor, device.type))
+        print(f"\n{fastest(precisions)}")
 
 
 if __name__ == "__main__":

@@ -6,11 +6,13 @@ CPU-seconds (so that other users of the machine don't count), or seconds of the 
 """
 
 import argparse
+import contextlib
 import json
 import tempfile
 import time
-from collections import deque
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,9 +24,12 @@ from sockeye import data_io, train, utils
 from sockeye.model import SockeyeModel, initialize_parameters
 from torch import Tensor
 
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.beam import BeamRequest, translate
+from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.precision import PRECISIONS
 from workflow_scripts.nmt.sampling import SampleRequest, sample
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.plan.schema import filled
@@ -36,6 +41,8 @@ from workflow_scripts.stages.train.weight_count import count_parameters
 _TRAIN_WORDS = 2048
 _SPECIAL = 4
 _MAX_POSITIONS = 512
+# Rows of a product that is timed: a block of the output layer.
+_ROWS = 128
 
 
 class Shape(NamedTuple):
@@ -57,7 +64,8 @@ class Speed(NamedTuple):
 
     `update_word`: per target word of a training update; `sampled`, `searched`: per token of a
     hypothesis by sampling and by beam search; `scored`: per target token of a pair; `parameters`:
-    their number; `stored`: bytes of the files of a finished model, 0 where they are not known.
+    their number; `precisions`: see `precision_seconds`; `stored`: bytes of the files of a finished
+    model, 0 where they are not known.
     """
 
     update_word: float
@@ -65,6 +73,7 @@ class Speed(NamedTuple):
     searched: float
     scored: float
     parameters: int
+    precisions: dict[str, float]
     stored: int = 0
 
 
@@ -226,6 +235,43 @@ def score_seconds(model: Model, shape: Shape, batch_tokens: int, budget: float) 
     return seconds_per_call(call, model.device, budget) / tokens
 
 
+def _layers(thing: Any) -> Iterator[Linear]:
+    """Yield the linear layers of a tree of dataclasses and lists."""
+    if isinstance(thing, Linear):
+        yield thing
+    elif isinstance(thing, list) or is_dataclass(thing):
+        for part in thing if isinstance(thing, list) else vars(thing).values():
+            yield from _layers(part)
+
+
+@torch.inference_mode()
+def precision_seconds(model: Model) -> dict[str, float]:
+    """Return the seconds of the products of a token, in each precision that the device has.
+
+    Of layers of one shape one is timed, with random weights; a second or two in all.
+    """
+    shapes = Counter((layer.columns, layer.weight.numel()) for layer in _layers(model.network))
+    seconds = {}
+    for name, precision in PRECISIONS.items():
+        with contextlib.suppress(InputError):
+            precision.check(model.device)
+            seconds[name] = 0.0
+            for (columns, size), layers in shapes.items():
+                weight = torch.randn(columns, size // columns)
+                layer = precision.linear(Linear(weight, torch.zeros(columns)), model.device)
+                x = torch.randn(_ROWS, weight.shape[1]).to(model.device, precision.dtype)
+                # After a first call, which compiles.
+                taken = min([_call_seconds(layer, x, model.device) for _ in range(3)][1:])
+                seconds[name] += layers * taken / _ROWS
+    return seconds
+
+
+def _call_seconds(layer: Linear, x: Tensor, device: torch.device) -> float:
+    start = clock(device)
+    layer(x)
+    return clock(device) - start
+
+
 def measure_finished(
     folder: Path, shape: Shape, device: torch.device, compute: dict[str, Any], budget: float
 ) -> Speed:
@@ -239,7 +285,8 @@ def measure_finished(
         budget: seconds on the wall, about.
     """
     model = load_model(folder, device.type, compute["precision"])
-    return Speed(0.0, *_decoding_seconds(model, shape, compute, budget), count_parameters(folder))
+    decoding = _decoding_seconds(model, shape, compute, budget)
+    return Speed(0.0, *decoding, count_parameters(folder), precision_seconds(model))
 
 
 def _decoding_seconds(
@@ -271,4 +318,5 @@ def measure(shape: Shape, device: torch.device, compute: dict[str, Any], budget:
     parameters = sum(weights.numel() for weights in network.parameters() if weights.requires_grad)
     update_word = update_seconds(network, shape, device, budget / 3)
     model = searchable(network, shape, device, compute["precision"])
-    return Speed(update_word, *_decoding_seconds(model, shape, compute, budget), parameters)
+    decoding = _decoding_seconds(model, shape, compute, budget)
+    return Speed(update_word, *decoding, parameters, precision_seconds(model))

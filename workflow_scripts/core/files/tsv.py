@@ -1,10 +1,10 @@
 """Tables as text: tabs between fields, a line for each row, no quotes. A field is never a number.
 
-Reading, each line is cut by itself: one line of a million tabs makes no other line wider. pandas
-writes tables. It is loaded where there is one, as that takes half a second.
+Reading, each line is cut by itself: one line of a million tabs makes no other line wider.
 """
 
 import csv
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,6 @@ from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
 from workflow_scripts.core.statistics.numbers import finite
 
-# A lone quotation mark, NA, 1e5 and U+2028 are texts as any other, and only line feeds end a line.
-_FORM: dict[str, Any] = {"sep": "\t", "quoting": csv.QUOTE_NONE, "lineterminator": "\n"}
 # As PostgreSQL's COPY text format: a field never holds what ends a field or a line.
 _ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
@@ -96,11 +94,13 @@ def table_text(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
         columns: two or more names.
         rows: the values; no text in them has a tab or a line feed.
     """
-    import pandas as pd
-
-    shown = [["" if value is None else str(value) for value in row] for row in rows]
-    table = pd.DataFrame(shown, columns=list(columns), dtype=object)
-    return str(table.to_csv(index=False, **_FORM))
+    text = io.StringIO()
+    # A lone quotation mark is text as any other.
+    form: Any = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None}
+    writer = csv.writer(text, lineterminator="\n", **form)
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def one_line(rows: Iterable[Sequence[str]]) -> Iterator[list[str]]:

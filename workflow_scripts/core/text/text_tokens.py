@@ -15,16 +15,18 @@ _APOSTROPHE = regex.compile("['’]")
 # After these a word has a capital whatever it is.
 _BEGINNINGS = frozenset('.!?:;…¿¡"“”«»‘(')
 BEGINS = "^"
-# A sentence of 20 words takes about 2 kB.
-_REMEMBERED = 1 << 12
+# Sentences, and their words, that several features of a pair ask for. A sentence of 20 words takes
+# about 2 kB.
+REMEMBERED = 1 << 12
 
 
-@functools.lru_cache(maxsize=_REMEMBERED)
+@functools.lru_cache(maxsize=REMEMBERED)
 def tokens(sentence: str) -> tuple[str, ...]:
     """Return the words, numbers and marks of a sentence, as they stand."""
     return tuple(_TOKEN.findall(sentence))
 
 
+@functools.lru_cache(maxsize=REMEMBERED)
 def is_word(token: str) -> bool:
     """Tell whether a token is a word, and neither a number nor a mark."""
     return any(character.isalpha() for character in token)

@@ -74,8 +74,10 @@ def _read(folder: Path, files: ModelFiles) -> tuple[Network, Opened]:
     raw = Raw(items.tensors, frozenset(), partial(_network, path, options))
     network = raw.build(raw.tensors)
     # After the weights: these are as many as the options say.
-    source = vocabulary(folder / files.source_spm, options.source_pieces)
-    target = vocabulary(folder / files.target_spm, options.target_pieces)
+    sides = (files.source_spm, options.source_pieces), (files.target_spm, options.target_pieces)
+    # One file for both sides is read once.
+    read = {side: vocabulary(folder / side[0], side[1]) for side in dict.fromkeys(sides)}
+    source, target = (read[side] for side in sides)
     return network, Opened(raw, source, target)
 
 

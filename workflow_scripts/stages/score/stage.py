@@ -60,7 +60,10 @@ class Score(Stage):
                 "shards": self.config["shards"]["late"],
             }
         block = {} if instance == "references" else self.config["systems"][instance]["score"]
-        return {**block, "precision": self.config["compute"]["precision"]}
+        settings = {**block, "precision": self.config["compute"]["precision"]}
+        if not settings.get("shortlist"):
+            settings.pop("shortlist", None)
+        return settings
 
     def _told(self, run: SelectedRun) -> dict[str, Any]:
         return {

@@ -4,14 +4,14 @@ The perplexities are Sockeye's own: label smoothing included, all batches weighe
 """
 
 from pathlib import Path
-from typing import Any
-
-import matplotlib
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
+from typing import TYPE_CHECKING, Any
 
 from workflow_scripts.core.files.atomic import atomic_path, write_text
 from workflow_scripts.core.files.tsv import table_text
+
+# matplotlib takes a second to import, and is imported where there is something to draw.
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLUMNS = (
     "checkpoint",
@@ -56,8 +56,11 @@ def _cell(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:.6g}"
 
 
-def plot(rows: list[dict[str, Any]], title: str) -> Figure:
+def plot(rows: list[dict[str, Any]], title: str) -> "Figure":
     """Draw both perplexities over the updates, and mark the best checkpoint."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
     updates = [row["updates"] for row in rows]
@@ -90,6 +93,8 @@ def plot(rows: list[dict[str, Any]], title: str) -> Figure:
 
 def write_plot(path: Path, rows: list[dict[str, Any]], title: str) -> None:
     """Write the plot as SVG, the same bytes for the same rows."""
+    import matplotlib
+
     with matplotlib.rc_context({"svg.hashsalt": "learning curve", "svg.fonttype": "none"}):
         figure = plot(rows, title)
         with atomic_path(path) as temporary:

@@ -101,14 +101,10 @@ def gains(
     mean_gains = []
     for read, written in ((0, 1), (1, 0)):
         targets = [model.target_vocab.ids(target.pieces(pair[written])) for pair in pairs]
-        sources = {
-            kind: [model.source_ids(source.pieces(pair[read])) for pair in read_pairs]
-            for kind, read_pairs in (("true", pairs), ("other", shifted))
-        }
-        true, other = (
-            _nats(model, list(zip(sources[kind], targets, strict=True)))
-            for kind in ("true", "other")
-        )
+        sources = [model.source_ids(source.pieces(pair[read])) for pair in (*pairs, *shifted)]
+        # At once, so that each source is encoded once for both of its targets.
+        nats = _nats(model, list(zip(sources, targets * 2, strict=True)))
+        true, other = nats[: len(pairs)], nats[len(pairs) :]
         differences = [b - a for a, b in zip(true, other, strict=True) if math.isfinite(b - a)]
         if not differences:
             return None

@@ -9,17 +9,24 @@ from workflow_scripts.core.files.manifest import record_path, write_record
 from workflow_scripts.stages.train import curve
 
 RECORD = "model"
-FIGURES = ("learning_curve.tsv", "learning_curve.svg", "metrics.json")
+TABLE, PLOT, METRICS = "learning_curve.tsv", "learning_curve.svg", "metrics.json"
 
 
 def write_figures(
     role: str, rows: list[dict[str, Any]], metrics: dict[str, Any], output: Path
-) -> None:
-    """Write FIGURES of a model, whose curve has these rows; its old record goes first."""
+) -> list[str]:
+    """Write the figures of a model, whose curve has these rows; its old record goes first.
+
+    Returns:
+        The names of their files. A curve without rows has no plot.
+    """
     record_path(output / RECORD).unlink(missing_ok=True)
-    curve.write_table(output / "learning_curve.tsv", rows)
-    curve.write_plot(output / "learning_curve.svg", rows, f"{role} model")
-    write_json(output / "metrics.json", metrics)
+    curve.write_table(output / TABLE, rows)
+    write_json(output / METRICS, metrics)
+    if not rows:
+        return [TABLE, METRICS]
+    curve.write_plot(output / PLOT, rows, f"{role} model")
+    return [TABLE, PLOT, METRICS]
 
 
 def publish_model(
@@ -40,7 +47,7 @@ def publish_model(
         output: exists.
         beside: names of files that are already there, for which the record speaks as well.
     """
-    write_figures(role, rows, metrics, output)
+    figures = write_figures(role, rows, metrics, output)
     for name, path in sources.items():
         copy_file(path, output / name)
     trained, too_long = (metrics["segments"].get(key, 0) for key in ("train", "train_too_long"))
@@ -50,5 +57,5 @@ def publish_model(
         trained - too_long,
         {"too_long": too_long},
         extra=metrics,
-        files=[output / name for name in (*sources, *FIGURES, *beside)],
+        files=[output / name for name in (*sources, *figures, *beside)],
     )

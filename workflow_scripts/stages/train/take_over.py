@@ -43,7 +43,7 @@ from workflow_scripts.stages.train import (
 )
 from workflow_scripts.stages.train.direction import Languages, TextPair
 from workflow_scripts.stages.train.doubts import ADVICE, doubts
-from workflow_scripts.stages.train.publishing import FIGURES, RECORD, write_figures
+from workflow_scripts.stages.train.publishing import RECORD, write_figures
 from workflow_scripts.stages.train.weight_count import count_parameters
 
 _NO_SENSE = 0.1
@@ -219,8 +219,7 @@ def publish(
     task: Task, path: Path, texts: dict[Side, Path], metrics: dict[str, Any], output: Path
 ) -> None:
     """Move the model and its figures to the output folder; the record comes last."""
-    write_figures(task.role, [], metrics, output)  # of its training nothing is known
-    names = [*FIGURES]
+    names = write_figures(task.role, [], metrics, output)  # of its training nothing is known
     for side, text in texts.items():
         copy_model(text, output / f"{side}.model")
         names.append(f"{side}.model")

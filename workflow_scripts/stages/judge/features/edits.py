@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Container
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from workflow_scripts.core.text.closed_classes import FUNCTION_WORDS, PRONOUNS
-from workflow_scripts.core.text.text_tokens import is_word, parts, tokens
+from workflow_scripts.core.text.text_tokens import REMEMBERED, is_word, parts, tokens
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 from workflow_scripts.stages.judge.features.dictionary import ENGLISH_WORDS
 from workflow_scripts.stages.judge.features.feature import of_texts
@@ -18,9 +19,10 @@ def _lower(sentence: str) -> list[str]:
     return [token.lower() for token in tokens(sentence)]
 
 
-def word_parts(sentence: str) -> list[str]:
+@lru_cache(maxsize=REMEMBERED)
+def word_parts(sentence: str) -> tuple[str, ...]:
     """Return the words of a sentence in lower case, apart at their apostrophes."""
-    return [part for token in _lower(sentence) if is_word(token) for part in parts(token)]
+    return tuple(part for token in _lower(sentence) if is_word(token) for part in parts(token))
 
 
 def changed_pronouns(reference: str, paraphrase: str) -> int:
