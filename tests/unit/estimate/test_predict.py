@@ -3,7 +3,7 @@ import pytest
 from tests.configs import replaced, run_on_testbed
 from tests.stanza_package import FOLDER as PARSER
 from workflow_scripts.commands.estimate.networks import Speed
-from workflow_scripts.commands.estimate.predict import DISTINCT, Predictor, Speeds
+from workflow_scripts.commands.estimate.predict import DIFFERENT, DISTINCT, Predictor, Speeds
 from workflow_scripts.commands.estimate.text_speed import TextSpeed
 from workflow_scripts.plan.catalogues.rewriters import rewriter_role
 from workflow_scripts.stages.catalogue import run_layout
@@ -100,9 +100,14 @@ def test_a_pool_is_all_its_searches_over_all_its_sources(config):
 
 
 def test_scoring_reads_distinct_candidates_with_the_backward_model(config):
-    cost = costs(config)["score", "parabank2"]
-    tokens = 1000 * 150 * DISTINCT * 10
-    assert cost.cpu == pytest.approx(tokens * BACKWARD.scored + TWO_SHARDS)
+    for thinned, share in ((None, DISTINCT), ("content", DIFFERENT)):
+        config["systems"]["parabank2"]["score"]["distinct"] = thinned
+        found = costs(config)
+        tokens = 1000 * 150 * share * 10
+        expected = tokens * BACKWARD.scored + TWO_SHARDS
+        assert found["score", "parabank2"].cpu == pytest.approx(expected)
+        selected = found["select", "parabank2"].cpu - 1000 * 150 * share * TEXT.selected
+        assert selected == pytest.approx(4 * STARTS["text"])
 
 
 def test_references_that_are_scored_are_read_by_both_models(config):

@@ -12,8 +12,8 @@ from paraloom.models import Loaded
 from paraloom.paraphraser import _require_directions
 from tests.packages import STUDENTS, require_packages
 from tests.tables import pair
-from workflow_scripts.stages.score.shard import score_rows
-from workflow_scripts.stages.select.near_doubles import content_key
+from workflow_scripts.stages.score.near_doubles import content_key
+from workflow_scripts.stages.score.shard import one_of_each_content, score_rows
 
 pytestmark = pytest.mark.slow
 TEXT = "Will you do me a favor?"
@@ -163,6 +163,28 @@ def test_the_judge_gets_what_the_stage_score_gives_it_in_a_run(exact, monkeypatc
             found[each][name] for each in zip(pairs.references, pairs.paraphrases, strict=True)
         ]
         np.testing.assert_allclose(getattr(pairs, name), expected, atol=1e-3)
+
+
+def test_of_what_is_found_a_paraphraser_judges_what_a_run_does(exact, monkeypatch):
+    found, asked = [], []
+    answers, probabilities = exact._finder.answers, exact._judge.probabilities
+    monkeypatch.setattr(
+        exact._finder, "answers", lambda plans: found.extend(answers(plans)) or found
+    )
+    monkeypatch.setattr(
+        exact._judge, "probabilities", lambda pairs: asked.append(pairs) or probabilities(pairs)
+    )
+    text = "The patient received antibiotics for 10 days."
+    exact(text)
+    candidates = [
+        {"text": each.text, "forward_nll": each.score, "source": answer.request.text}
+        for answer in found
+        for each in answer.paraphrases
+    ]
+    left = one_of_each_content(pair("c:1") | {"candidates": candidates}, "en")["candidates"]
+    expected = [each["text"] for each in left if key(each["text"]) != key(text)]
+    assert sorted(asked[0].paraphrases) == sorted(set(expected))
+    assert len(expected) < len({each["text"] for each in candidates})
 
 
 def test_sources_can_be_drawn_by_the_seed():

@@ -18,6 +18,7 @@ from workflow_scripts.stages.score.shard import (
     best_of_sources,
     distinct,
     main,
+    one_of_each_content,
     ranked,
     score_rows,
     with_backward,
@@ -39,6 +40,38 @@ def test_distinct_keeps_the_lowest_nll_all_variants_and_counts():
         ("y", 1.0, None, None, 1, "v", None, None, None),
         ("x", 0.5, None, None, 1, "b/1", "w", None, None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("language", "given", "left"),
+    [
+        (
+            "en",
+            [("He left.", 0.5), ("he Left", 0.4), ("He has left!", 0.6), ("It left.", 0.7)],
+            [1],
+        ),
+        (
+            "en",
+            [("A cat saw a dog.", 0.5), ("The dog saw the cat.", 0.2), ("A cat saw.", 0.9)],
+            [1, 2],
+        ),
+        (
+            "en",
+            [("It is.", 0.5), ("It is not.", 0.4), ("Is it?", 0.3), ("Was he?", 0.2)],
+            [1, 2, 3],
+        ),
+        # Of equal ones the smaller text; all samples of it, and no other source of it.
+        ("en", [("The man", 0.5), ("A man", 0.5), ("A man", 0.9, "b")], [1, 2]),
+        ("en", [("A man", 0.5, "v", "w"), ("A man", 0.5), ("The man", 0.4, "v", "u")], [2]),
+        ("en", [("A man", 0.5, "v", "w"), ("A man", 0.5, "v", "u"), ("A man", 0.5)], [2]),
+        ("pt", [("O gato", 0.5), ("o gato!", 0.4), ("Um gato", 0.6)], [1, 2]),
+        ("pt", [], []),
+    ],
+)
+def test_of_each_content_the_lowest_forward_nll_is_left(language, given, left):
+    row = pair("c:1") | {"candidates": [sampled(*each) for each in given]}
+    thinned = one_of_each_content(row, language)
+    assert thinned == row | {"candidates": [row["candidates"][number] for number in left]}
 
 
 def test_a_text_keeps_the_source_that_gives_the_lowest_sum_and_all_variants():
@@ -164,9 +197,9 @@ def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model
     ]
     write_table(candidates, CandidatesRow, generated)
 
-    def run_main(name, prune_above):
+    def run_main(name, prune_above, **more):
         output = tmp_path / name
-        config = json.dumps({"prune_above": prune_above, "precision": "fp32"})
+        config = json.dumps({"prune_above": prune_above, "precision": "fp32", **more})
         files = ["--candidates", candidates, "--model", backward_model, "--output", output]
         main(["--config", config, *map(str, files), "--device", "cpu", "--batch-tokens", "64"])
         return output
@@ -212,7 +245,14 @@ def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model
     record = read_record(output)
     assert record["extra"] == {"candidates": 5, "distinct": 4, "pruned": 1, "unreadable": 1}
 
+    generated[0]["candidates"].append(sampled("muž na kole jede", 0.9))
+    generated[0]["candidates"].append(sampled("muž jede na kole", 0.6))
+    write_table(candidates, CandidatesRow, generated)
+    thin = run_main("thin.parquet", 2.5, distinct="content", language="en")
+    assert list(read_rows(thin, ScoredRow)) == scored
+    assert read_record(thin)["extra"] == record["extra"] | {"near_doubles": 2}
+
     everything = list(read_rows(run_main("all.parquet", None), ScoredRow))
     assert [c["backward_nll"] is None for row in everything for c in row["candidates"]] == [
         False
-    ] * 4
+    ] * 6

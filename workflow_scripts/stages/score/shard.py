@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SCORED_TOKENS
 from workflow_scripts.stages.score.merge import joined
+from workflow_scripts.stages.score.near_doubles import same_content
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 # References whose candidates are scored together: enough for full batches of equal length.
@@ -63,6 +64,28 @@ def distinct(candidates: Iterable[GeneratedCandidate]) -> list[ScoredCandidate]:
         }
         for (text, source), samples in same.items()
     ]
+
+
+def one_of_each_content(row: CandidatesRow, language: str) -> CandidatesRow:
+    """Return a reference with one candidate of those with the same content words, less the others.
+
+    It is the one with the lowest forward NLL, whatever its source; of equal ones the smaller text,
+    then the source of the bitext. All samples that gave it stay.
+
+    Args:
+        row: the reference with its candidates.
+        language: of the candidates (ISO 639).
+    """
+
+    def order(candidate: GeneratedCandidate) -> tuple[float, str, str]:
+        return candidate["forward_nll"], candidate["text"], candidate["source"] or ""
+
+    best: dict[Hashable, GeneratedCandidate] = {}
+    for candidate in sorted(row["candidates"], key=order):
+        best.setdefault(same_content(candidate["text"], language), candidate)
+    kept = {(candidate["text"], candidate["source"]) for candidate in best.values()}
+    candidates = [each for each in row["candidates"] if (each["text"], each["source"]) in kept]
+    return {**row, "candidates": candidates}
 
 
 def best_of_sources(candidates: Iterable[ScoredCandidate]) -> list[ScoredCandidate]:
@@ -218,7 +241,8 @@ def score_shard(
     A `candidates` shard becomes a `scored` shard. `model` is the model's folder; `batch_tokens`
     target tokens are scored at once. Memory does not grow with the shard. A text that the model
     can't read (too long for it) has an infinite backward NLL: only a quantile that reaches as
-    far lets it pass.
+    far lets it pass. The record counts the samples as `candidates`; where only one candidate of
+    each content is scored, those of the others as `near_doubles` besides.
     """
     torch.set_num_threads(threads)
     rows_of_candidates = Input(candidates, CandidatesRow).rows(batch_size=64)
@@ -228,9 +252,15 @@ def score_shard(
     source_segmenter = Segmenter(model / "source.model")
     total: Counter[str] = Counter()
 
+    def different(rows: Iterator[CandidatesRow]) -> Iterator[CandidatesRow]:
+        for row in rows:
+            thinned = one_of_each_content(row, config["language"])
+            total["near_doubles"] += len(row["candidates"]) - len(thinned["candidates"])
+            yield thinned
+
     def scored(rows: Iterator[CandidatesRow]) -> Iterator[ScoredRow]:
         for row in score_stream(
-            rows,
+            different(rows) if "distinct" in config else rows,
             backward,
             reference_segmenter,
             source_segmenter,

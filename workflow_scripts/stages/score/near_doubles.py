@@ -12,7 +12,7 @@ from workflow_scripts.core.text.closed_classes import WITHOUT_CONTENT
 from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.core.text.text_tokens import parts, tokens
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
-from workflow_scripts.stages.select.near_equal import written_out
+from workflow_scripts.stages.score.near_equal import written_out
 
 Key = tuple[str, ...]
 
