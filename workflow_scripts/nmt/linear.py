@@ -130,7 +130,12 @@ def fill_up(rows: Tensor) -> Tensor:
     return torch.cat([rows, rows.new_zeros(missing, rows.shape[1])]) if missing else rows
 
 
+def has_bf16() -> bool:
+    """Tell whether oneDNN has products of bf16 on this CPU; torch's own are slow."""
+    return torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+
+
 def _can_pack(weight: Tensor) -> bool:
     if weight.device.type != "cpu" or not torch.backends.mkldnn.is_available():
         return False
-    return weight.dtype == torch.float32 or torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return weight.dtype == torch.float32 or has_bf16()
