@@ -74,13 +74,13 @@ class OutputLayer:
         counts = output.bias > -torch.inf
         counts[EOS:words] = False
         self._others = counts.nonzero()[:, 0]
-        self._sets: _Sets | None = None
+        self._sets: Sets | None = None
         if model.shortlist is not None:
             self._all, self._in_columns = output.columns, output.in_columns()
 
     def restrict(self, allowed: Sequence[Ids]) -> None:
         """Set the sets that slots may have from now on, each of the ids of pieces with <unk>."""
-        self._sets = _Sets.of(allowed, self._all, self._others.device)
+        self._sets = Sets.of(allowed, self._all, self._others.device)
         self._words = self._in_columns(self._sets.piece)
         # Every set has <unk>, and no other piece that is no candidate.
         self._others = self._sets.column[UNK : UNK + 1]
@@ -271,7 +271,7 @@ class _Cut:
 
 
 @dataclass
-class _Sets:
+class Sets:
     """Sets of pieces, as columns of the restricted output layer.
 
     `piece`: [columns], <pad> at those that only fill up; `column`: [V], of each piece; `mask`:

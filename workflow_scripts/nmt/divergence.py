@@ -13,11 +13,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from workflow_scripts.nmt.best_tokens import output_rows
-from workflow_scripts.nmt.linear import fill_up
+from workflow_scripts.nmt.best_tokens import Sets, output_rows
+from workflow_scripts.nmt.linear import Columns, Linear, fill_up
 from workflow_scripts.nmt.model import Model, log_normaliser
 from workflow_scripts.nmt.prefixes import Prefixes
 from workflow_scripts.nmt.scoring import require_positions
+from workflow_scripts.nmt.shortlist import Ids, Shortlist
 from workflow_scripts.nmt.vocabulary import EOS
 
 # Tokens of a distribution that are told apart; the rest, some thousandths, count as one.
@@ -55,7 +56,7 @@ UNREADABLE = Compared(math.inf, math.inf, math.inf)
 
 @torch.inference_mode()
 def compared(
-    model: Model, groups: Sequence[Group], *, batch_tokens: int = 4096
+    model: Model, groups: Sequence[Group], *, batch_tokens: int = 4096, shortlist: bool = False
 ) -> list[list[Compared]]:
     """Return for each group what its target is given each of the other sources.
 
@@ -63,6 +64,10 @@ def compared(
         model: decodes targets given sources.
         groups: all are held in memory.
         batch_tokens: how many padded positions one batch may have, unless a single pair has more.
+        shortlist: whether distributions are over the pieces that the model's shortlist, if it has
+            one, allows the first source, and of another source also over its own; and over those
+            of the target. They depend on no other text, and no piece of the first one's is
+            impossible given the other.
 
     Returns:
         A list for each group. All numbers are infinite where the model can't read the other source
@@ -73,16 +78,17 @@ def compared(
     """
     require_positions(batch_tokens)
     answers = [[UNREADABLE] * len(group.others) for group in groups]
+    columns = model.network.output.in_columns() if shortlist and model.shortlist else None
     batch: list[_Part] = []
     width = 0
     for part in sorted(_parts(model, groups, batch_tokens), key=lambda part: part.width):
         width = max(width, part.width)
         if batch and sum(each.sequences for each in [*batch, part]) * width > batch_tokens:
-            _answer(model, batch, answers)
+            _answer(model, batch, answers, columns)
             batch, width = [], part.width
         batch.append(part)
     if batch:
-        _answer(model, batch, answers)
+        _answer(model, batch, answers, columns)
     return answers
 
 
@@ -92,6 +98,7 @@ def compared_texts(
     read: Callable[[str], list[int]],
     write: Callable[[str], list[int]],
     batch_tokens: int = 4096,
+    shortlist: bool = False,
 ) -> list[Compared]:
     """Return what each target is given another source than its first one.
 
@@ -101,6 +108,7 @@ def compared_texts(
         read: gives the piece ids of a source, without </s>.
         write: gives those of a target.
         batch_tokens: see `compared`.
+        shortlist: see `compared`.
     """
     places: dict[tuple[str, str], list[int]] = {}
     for place, (first, target, _) in enumerate(texts):
@@ -112,7 +120,9 @@ def compared_texts(
     found = dict(
         zip(
             chain.from_iterable(places.values()),
-            chain.from_iterable(compared(model, groups, batch_tokens=batch_tokens)),
+            chain.from_iterable(
+                compared(model, groups, batch_tokens=batch_tokens, shortlist=shortlist)
+            ),
             strict=True,
         )
     )
@@ -153,10 +163,15 @@ def _parts(model: Model, groups: Sequence[Group], batch_tokens: int) -> Iterator
             yield _Part(number, group, places[start : start + size], longest + 1, compares)
 
 
-def _answer(model: Model, batch: Sequence[_Part], answers: list[list[Compared]]) -> None:
+def _answer(
+    model: Model,
+    batch: Sequence[_Part],
+    answers: list[list[Compared]],
+    columns: Columns | None,
+) -> None:
     """Put down the answers of a batch, or of its halves if the device is out of memory."""
     try:
-        numbers = _numbers(model, batch)
+        numbers = _numbers(model, batch, columns)
     except torch.OutOfMemoryError:
         if sum(len(part.places) for part in batch) == 1:
             raise
@@ -172,11 +187,14 @@ def _answer(model: Model, batch: Sequence[_Part], answers: list[list[Compared]])
         batch = [part._replace(places=[place]) for place in part.places]
     half = len(batch) // 2
     for smaller in (batch[:half], batch[half:]):
-        _answer(model, smaller, answers)
+        _answer(model, smaller, answers, columns)
 
 
-def _numbers(model: Model, batch: Sequence[_Part]) -> Iterator[Compared]:
-    """Decode all targets of a batch, and return what they are given the other sources."""
+def _numbers(model: Model, batch: Sequence[_Part], columns: Columns | None) -> Iterator[Compared]:
+    """Decode all targets of a batch, and return what they are given the other sources.
+
+    `columns` gives the output layer of the pieces of a shortlist; None: all pieces count.
+    """
     firsts = [part.group.first for part in batch]
     sources = [*firsts, *(source for part in batch for source in part.sources)]
     of_part = [*range(len(batch)), *(n for n, part in enumerate(batch) for _ in part.places)]
@@ -192,10 +210,15 @@ def _numbers(model: Model, batch: Sequence[_Part]) -> Iterator[Compared]:
     first = np.arange(len(sequence)) - np.repeat(starts - starts[of_part], lengths)
     tokens = [token for target in targets for token in (*target, EOS)]
     rows = int(starts[len(batch)])
-    first_row = model.integers(first)
-    log_p, best_log_p = _looked_up(model, hidden, model.integers(tokens), first_row, rows)
+    first_row, sequence_of = model.integers(first), model.integers(sequence)
+    layer, token, mask = model.network.output, model.integers(tokens), None
+    if columns is not None:
+        assert model.shortlist is not None
+        sets = Sets.of(_allowed(model.shortlist, batch), layer.columns, model.device)
+        layer, token, mask = columns(sets.piece), sets.column[token], sets.mask
+    logits = _Logits(layer, hidden, mask, sequence_of)
+    log_p, best_log_p = _looked_up(logits, token, first_row, rows)
     divergences = _divergences(best_log_p[first_row], best_log_p)
-    sequence_of = model.integers(sequence)
     zeros = torch.zeros(len(targets), dtype=torch.float64, device=hidden.device)
     totals = zeros.index_add(0, sequence_of, log_p)
     greatest = zeros.scatter_reduce(0, sequence_of, divergences, "amax")
@@ -204,24 +227,57 @@ def _numbers(model: Model, batch: Sequence[_Part]) -> Iterator[Compared]:
     return (Compared(*each) for each in numbers[len(batch) :])
 
 
+def _allowed(shortlist: Shortlist, batch: Sequence[_Part]) -> list[Ids]:
+    """Return the pieces that count for each sequence of a batch, see `compared`."""
+    firsts, others = [], []
+    for part in batch:
+        target = np.array(part.group.target)
+        first = np.union1d(shortlist.allowed(part.group.first), target)
+        shared = first if part.compares else target
+        firsts.append(first)
+        others += [np.union1d(shortlist.allowed(source), shared) for source in part.sources]
+    return firsts + others
+
+
+class _Logits(NamedTuple):
+    """The logits of rows, in fp32.
+
+    Attributes:
+        layer: gives them; its columns are pieces.
+        hidden: what the decoder puts out, [R, D].
+        mask: minus infinity at pieces that don't count, for each sequence; None: all count.
+        sequence: of each row, [R].
+    """
+
+    layer: Linear
+    hidden: Tensor
+    mask: Tensor | None
+    sequence: Tensor
+
+    def of(self, rows: slice) -> Tensor:
+        """Return the logits of some rows."""
+        block = self.hidden[rows]
+        logits = self.layer.in_parts(fill_up(block))(slice(0, len(block)))
+        return logits if self.mask is None else logits.add_(self.mask[self.sequence[rows]])
+
+
 def _looked_up(
-    model: Model, hidden: Tensor, tokens: Tensor, first: Tensor, count: int
+    logits_of: _Logits, tokens: Tensor, first: Tensor, count: int
 ) -> tuple[Tensor, Tensor]:
     """Return log p of each row's token [R], and of the best tokens of its first row [R, K].
 
     Args:
-        model: whose output layer gives the logits.
-        hidden: rows [R, D]; the first `count` of them are first rows.
-        tokens: what follows each row, [R].
+        logits_of: gives those of the rows; the first `count` of them are first rows.
+        tokens: the column of what follows each row, [R].
         first: the number of the row whose best tokens are looked up, [R].
         count: how many first rows there are.
     """
-    best = model.integers([]).view(0, min(_TOKENS, model.network.output.columns))
+    hidden = logits_of.hidden
+    best = first.new_zeros(0, min(_TOKENS, logits_of.layer.columns))
     of_tokens, of_best, size = [], [], output_rows(hidden.device)
     for start in range(0, len(hidden), size):
-        block = hidden[start : start + size]
-        logits = model.network.output.in_parts(fill_up(block))(slice(0, len(block)))
-        rows = slice(start, start + len(block))
+        rows = slice(start, min(start + size, len(hidden)))
+        logits = logits_of.of(rows)
         if start < count:
             own = logits[: count - start].topk(best.shape[1]).indices
             best = torch.cat([best, own])

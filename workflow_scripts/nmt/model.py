@@ -54,7 +54,7 @@ class Model:
         target_vocab: pieces of its target side.
         source_spm: the SentencePiece model that its folder has for the source side.
         target_spm: that for the target side.
-        shortlist: restricts what the searches may generate; scoring takes no notice of it.
+        shortlist: restricts what the searches may generate, and `divergence` where it is asked to.
         precision: that of the network.
         prefix: text that stands in front of every source of raw text.
     """

@@ -13,13 +13,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.nmt import test_beam, test_sampling, test_stride
+from tests.unit.nmt import test_beam, test_divergence, test_sampling, test_stride
 from tests.unit.nmt.marian_files import INTGEMM8, OPTIONS, shortlist, write_binary
 from tests.unit.nmt.no_data import Recorder, without_data
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt import int8
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.best_tokens import OutputLayer
+from workflow_scripts.nmt.divergence import Group, compared
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, sample
@@ -81,14 +82,18 @@ def test_without_one_everything_is_allowed(full: Model):
     assert full.allowed([5]) is None
 
 
+def restricted(model: Model, source: list[int], target: list[int], allowed: set[int]):
+    """Return the log-probabilities [tokens, V] where the softmax is over a set of pieces."""
+    hidden = model.decode([target], model.remember(*model.encode([source])))
+    logits = model.network.output(hidden).double()
+    logits[:, [piece for piece in range(logits.shape[1]) if piece not in allowed]] = -torch.inf
+    return logits.log_softmax(1)
+
+
 def restricted_nll(model: Model, source: list[int], output: list[int], allowed: set[int]) -> float:
     """Return the NLL of an output per token, the softmax being over a set of pieces."""
-    hidden = model.decode([output], model.remember(*model.encode([source])))
-    logits = model.network.output(hidden).double()
-    outside = [piece for piece in range(logits.shape[1]) if piece not in allowed]
-    logits[:, outside] = -torch.inf
     labels = model.labels([output])
-    return -float(logits.log_softmax(1).gather(1, labels[:, None]).mean())
+    return -float(restricted(model, source, output, allowed).gather(1, labels[:, None]).mean())
 
 
 @pytest.mark.parametrize("cut", [{"k": 20}, {"top_p": 0.95}, {"min_p": 0.01}, {"epsilon": 0.001}])
@@ -210,6 +215,40 @@ def test_scoring_takes_no_notice(short: Model, full: Model):
 
     pairs = [([5, 6], [7, 8, 9])]
     assert list(score(short, pairs)) == list(score(full, pairs))
+
+
+def test_what_is_compared_is_over_the_sets_of_both_sources_and_the_target(
+    short: Model, full: Model
+):
+    first, other, unread = [5, 6], [9], [4] * 40
+    (outside, *_) = set(range(4, 24)) - expected_set(first) - expected_set(other)
+    target = [7, outside]
+    own = expected_set(first) | set(target)
+    both = own | expected_set(other)
+    assert own < both < set(range(1, 24)) - {2}
+    p, q = restricted(short, first, target, own), restricted(short, other, target, both)
+    token = [*target, EOS]
+    lost = (p - q)[range(3), token].sum()
+    divergence = (p.exp() * (p - q)).nansum(dim=1).max()
+    expected = torch.stack([-q[range(3), token].mean(), lost, divergence]).tolist()
+    groups = [Group(target, first, [other]), Group(target, unread, [other])]
+    [[found], [alone]] = compared(short, groups, shortlist=True)
+    assert found == pytest.approx(tuple(expected), abs=1e-5)
+    allowed = expected_set(other) | set(target)
+    assert alone.nll == pytest.approx(restricted_nll(short, other, target, allowed), abs=1e-5)
+    every = compared(full, groups)
+    assert every[0][0].nll > found.nll + 1e-3
+    assert every == compared(short, groups) == compared(full, groups, shortlist=True)
+
+
+@settings(deadline=None, max_examples=25)
+@given(groups=test_divergence.GROUPS, batch_tokens=st.integers(1, 80))
+def test_what_is_compared_depends_on_no_other_text(short: Model, groups, batch_tokens: int):
+    found = compared(short, groups, batch_tokens=batch_tokens, shortlist=True)
+    for group, answers in zip(groups, found, strict=True):
+        for other, answer in zip(group.others, answers, strict=True):
+            [[alone]] = compared(short, [group._replace(others=[other])], shortlist=True)
+            assert answer == test_divergence.near(alone)
 
 
 def test_a_folder_without_one_is_refused(tmp_path: Path):

@@ -60,6 +60,8 @@ def stages(units):
         ("systems.parabank2.select.new_words", 2, SELECTED),
         ("systems.parabank2.score.distinct", None, {"release"}),
         ("systems.parabank2.score.distinct", "content", {"score", *SELECTED}),
+        ("systems.parabank2.score.shortlist", False, {"release"}),
+        ("systems.parabank2.score.shortlist", True, {"score", *SELECTED}),
         ("shards.late", 1, SEARCHED),
         ("compute.batch_rows", 7, set()),
         ("compute.search_threads", 2, set()),

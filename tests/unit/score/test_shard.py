@@ -1,4 +1,5 @@
 import json
+import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.tables import candidate, pair, write_table
-from workflow_scripts.core.files.manifest import read_record
+from tests.unit.nmt.test_shortlist import write as write_with_shortlist
+from workflow_scripts.core.files.manifest import read_record, write_record
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import CandidatesRow, ScoredRow
 from workflow_scripts.nmt.divergence import Compared, Group, compared
@@ -94,7 +96,7 @@ def test_a_text_keeps_the_source_that_gives_the_lowest_sum_and_all_variants():
 def test_a_candidate_is_scored_against_the_sources_that_gave_it_alone(monkeypatch):
     asked = []
 
-    def compared_texts(model, texts, read, write, batch_tokens):
+    def compared_texts(model, texts, read, write, batch_tokens, shortlist):
         asked.extend(texts)
         nlls = {"s": 3.0, "w": 1.0, "u": 2.0}
         return [Compared(nlls[source], -1.0, nlls[source] / 8) for _, source, _ in texts]
@@ -150,7 +152,9 @@ def test_pruned_or_not_the_selection_is_the_same(monkeypatch, drawn, max_sum, ma
     monkeypatch.setattr(
         shard,
         "compared_texts",
-        lambda model, texts, *_: [Compared(backward[text], 0.0, 0.0) for *_, text in texts],
+        lambda model, texts, *_, shortlist: [
+            Compared(backward[text], 0.0, 0.0) for *_, text in texts
+        ],
     )
     row = {
         "id": "c:1",
@@ -256,3 +260,28 @@ def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model
     assert [c["backward_nll"] is None for row in everything for c in row["candidates"]] == [
         False
     ] * 6
+
+
+def test_scores_keep_to_the_shortlist_where_it_is_asked_for_and_there(tmp_path):
+    row = pair("c:1", "9 10", "5 6") | {"sets": [], "dropped": 0, "blocked": 0, "unmet": 0}
+    candidates = tmp_path / "candidates.parquet"
+    write_table(candidates, CandidatesRow, [row | {"candidates": [sampled("7 8", 1.0)]}])
+    found = []
+    for number, (block, has) in enumerate(
+        [({}, True), ({"shortlist": True}, False), ({"shortlist": True}, True)]
+    ):
+        model = write_with_shortlist(tmp_path / f"{number}")
+        if not has:
+            next(model.glob("lex*.bin")).unlink()
+        for side in ("source", "reference"):
+            shutil.copy(model / "vocab.xxyy.spm", model / f"{side}.model")
+        write_record(model / "model", 0, 0, {}, files=sorted(model.iterdir()))
+        output = tmp_path / f"{number}.parquet"
+        config = json.dumps({"prune_above": None, "precision": "fp32", **block})
+        files = ["--candidates", candidates, "--model", model, "--output", output]
+        main(["--config", config, *map(str, files), "--device", "cpu"])
+        [scored] = read_rows(output, ScoredRow)
+        found.append(scored["candidates"])
+    everything, lacking, restricted = found
+    assert everything == lacking
+    assert restricted[0]["backward_nll"] < everything[0]["backward_nll"]

@@ -54,7 +54,7 @@ def load_model(
         folder: of one of the kinds in LOADERS.
         device: `auto`, `cpu` or `cuda`.
         precision: `fp32` or `bf16`; on a CPU also `int8`.
-        shortlist: whether the searches are restricted to the folder's lexical shortlist.
+        shortlist: whether the folder's lexical shortlist is read, which restricts the searches.
 
     Raises:
         InputError: a file is missing or broken, the model has parts that are not supported, or

@@ -14,6 +14,7 @@ from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.manifest import verify
+from workflow_scripts.core.files.model_folder import model_files
 from workflow_scripts.core.files.rows import (
     CandidatesRow,
     GeneratedCandidate,
@@ -166,7 +167,8 @@ def score_rows(
 
     Args:
         rows: the references with their candidates.
-        model: the backward model, from references to sources.
+        model: the backward model, from references to sources; with a shortlist, scores are over
+            what that allows.
         reference_segmenter: of its source side, the references' language.
         source_segmenter: of its target side, the sources' language.
         prune_above: in nats per token; None for no pruning.
@@ -196,6 +198,7 @@ def score_rows(
         lambda text: model.source_ids(reference_segmenter.pieces(text)),
         lambda source: model.target_vocab.ids(source_segmenter.pieces(source)),
         batch_tokens,
+        shortlist=True,
     )
     for (number, index), answer in zip(to_score, found, strict=True):
         candidates[number][index] = with_backward(candidates[number][index], answer)
@@ -247,7 +250,9 @@ def score_shard(
     torch.set_num_threads(threads)
     rows_of_candidates = Input(candidates, CandidatesRow).rows(batch_size=64)
     verify(model / "model")
-    backward = load_model(model, device, config["precision"])
+    # As for searches, it is in the folder of a run only where models.<name>.shortlist asks for it.
+    shortlist = config.get("shortlist", False) and model_files(model).shortlist is not None
+    backward = load_model(model, device, config["precision"], shortlist=shortlist)
     reference_segmenter = Segmenter(model / "reference.model")
     source_segmenter = Segmenter(model / "source.model")
     total: Counter[str] = Counter()
