@@ -22,9 +22,11 @@ from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.rewrite import requests as wishes
 from workflow_scripts.stages.rewrite.rewriter import Plan, Rewriter, Settings
-from workflow_scripts.stages.score.near_doubles import Key, content_key
+from workflow_scripts.stages.score.near_doubles import content_key, of_each_content, unlikeness
 
 _USUAL = Search()
+# Candidates with the same content words that are scored, as the system `paraloom` has it.
+OF_EACH_CONTENT = 3
 # Before what is wrong with a source that was given.
 _SOURCE = "source: "
 
@@ -45,14 +47,14 @@ class _Candidate:
 class _Work:
     """A request at work.
 
-    `text`: it, cleaned; `sources`: to go back from; `candidates`: by their content words; `whys`:
-    what stood in the way, the most telling first; `unknown`: words that the first model can't read.
+    `text`: it, cleaned; `sources`: to go back from; `candidates`: by their texts; `whys`: what
+    stood in the way, the most telling first; `unknown`: words that the first model can't read.
     """
 
     request: Request
     text: str = ""
     sources: list[str] = field(default_factory=list)
-    candidates: dict[Key, _Candidate] = field(default_factory=dict)
+    candidates: dict[str, _Candidate] = field(default_factory=dict)
     whys: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
 
@@ -62,10 +64,10 @@ class Paraphraser:
 
     A text without a source is translated there several times; from each of these written sources
     the model back makes candidates. What differs from the text by function words, case, articles
-    and punctuation alone is no paraphrase, and of candidates that differ so from each other only
-    the one that the model back finds most probable. It is scored against the source that gave it,
-    and judged. The same text, seed and search give the same paraphrases. Several threads may call
-    one object, and take turns; each stream is for one of them.
+    and punctuation alone is no paraphrase, and of candidates that differ so from each other the
+    three likeliest are scored against the source that gave them, and judged; only the best is one.
+    The same text, seed and search give the same paraphrases. Several threads may call one object,
+    and take turns; each stream is for one of them.
 
     Args:
         language: of the texts (ISO 639).
@@ -242,11 +244,19 @@ class Paraphraser:
                 work.whys.append(answer.why)
             own = content_key(work.text, self.language)
             for found in answer.paraphrases:
-                key = content_key(found.text, self.language)
-                known = work.candidates.get(key)
-                # Before what costs: `best_of` would leave one of them.
-                if key != own and (known is None or found.score < known.nll):
-                    work.candidates[key] = _Candidate(found.text, source, found.score)
+                text, known = found.text, work.candidates.get(found.text)
+                if known is not None and known.nll <= found.score:
+                    continue
+                if content_key(text, self.language) != own:
+                    work.candidates[text] = _Candidate(text, source, found.score)
+        for work in works:
+            likely = of_each_content(
+                work.candidates.values(),
+                lambda each: content_key(each.text, self.language),
+                lambda each, text=work.text: (unlikeness(each.nll, each.text, text), each.text),
+                OF_EACH_CONTENT,
+            )
+            work.candidates = {each.text: each for each in likely}
 
     def _score(self, works: list[_Work]) -> None:
         """Score each candidate against the source that gave it; forget what can't be scored."""
@@ -258,7 +268,7 @@ class Paraphraser:
             candidate.score, candidate.found = candidate.nll + answer.nll, answer
         for work in works:
             work.candidates = {
-                key: each for key, each in work.candidates.items() if math.isfinite(each.score)
+                text: each for text, each in work.candidates.items() if math.isfinite(each.score)
             }
 
     def _judge_all(self, works: list[_Work]) -> None:

@@ -3,7 +3,7 @@ import pytest
 from tests.configs import replaced, run_on_testbed
 from tests.stanza_package import FOLDER as PARSER
 from workflow_scripts.commands.estimate.networks import Speed
-from workflow_scripts.commands.estimate.predict import DIFFERENT, DISTINCT, Predictor, Speeds
+from workflow_scripts.commands.estimate.predict import DISTINCT, OF_EACH_CONTENT, Predictor, Speeds
 from workflow_scripts.commands.estimate.text_speed import TextSpeed
 from workflow_scripts.plan.catalogues.rewriters import rewriter_role
 from workflow_scripts.stages.catalogue import run_layout
@@ -100,8 +100,8 @@ def test_a_pool_is_all_its_searches_over_all_its_sources(config):
 
 
 def test_scoring_reads_distinct_candidates_with_the_backward_model(config):
-    for thinned, share in ((None, DISTINCT), ("content", DIFFERENT)):
-        config["systems"]["parabank2"]["score"]["distinct"] = thinned
+    for most, share in ((None, DISTINCT), (2, OF_EACH_CONTENT[2]), (4, DISTINCT)):
+        config["systems"]["parabank2"]["score"]["of_each_content"] = most
         found = costs(config)
         tokens = 1000 * 150 * share * 10
         expected = tokens * BACKWARD.scored + TWO_SHARDS

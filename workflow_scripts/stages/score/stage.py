@@ -62,7 +62,7 @@ class Score(Stage):
         block = {} if instance == "references" else self.config["systems"][instance]["score"]
         # Without what is not asked for: the names of existing folders follow from the settings.
         said = {key: value for key, value in block.items() if value or key == "prune_above"}
-        if "distinct" in said:
+        if "of_each_content" in said:
             said["language"] = self.config["languages"]["reference"]["code"]
         return {**said, "precision": self.config["compute"]["precision"]}
 
