@@ -22,7 +22,12 @@ from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.rewrite import requests as wishes
 from workflow_scripts.stages.rewrite.rewriter import Plan, Rewriter, Settings
-from workflow_scripts.stages.score.near_doubles import content_key, of_each_content, unlikeness
+from workflow_scripts.stages.score.near_doubles import (
+    Key,
+    content_key,
+    of_each_content,
+    unlikeness,
+)
 
 _USUAL = Search()
 # Candidates with the same content words that are scored, as the system `paraloom` has it.
@@ -250,20 +255,26 @@ class Paraphraser:
                 if content_key(text, self.language) != own:
                     work.candidates[text] = _Candidate(text, source, found.score)
         for work in works:
-            likely = of_each_content(
-                work.candidates.values(),
-                lambda each: content_key(each.text, self.language),
-                lambda each, text=work.text: (unlikeness(each.nll, each.text, text), each.text),
-                OF_EACH_CONTENT,
-            )
-            work.candidates = {each.text: each for each in likely}
+            work.candidates = {each.text: each for each in self._likely(work)}
+
+    def _likely(self, work: _Work) -> list[_Candidate]:
+        """Return the likeliest candidates of each content, before anything costs."""
+
+        def content(each: _Candidate) -> Key:
+            return content_key(each.text, self.language)
+
+        def order(each: _Candidate) -> tuple[float, str]:
+            return unlikeness(each.nll, each.text, work.text), each.text
+
+        return of_each_content(work.candidates.values(), content, order, OF_EACH_CONTENT)
 
     def _score(self, works: list[_Work]) -> None:
         """Score each candidate against the source that gave it; forget what can't be scored."""
         there = self._there
         both = [(work.text, each) for work in works for each in work.candidates.values()]
         texts = [(text, each.source, each.text) for text, each in both]
-        found = compared_texts(there.model, texts, there.source.encode, there.target.encode)
+        read, write = there.source.encode, there.target.encode
+        found = compared_texts(there.model, texts, read, write, shortlist=True)
         for (_, candidate), answer in zip(both, found, strict=True):
             candidate.score, candidate.found = candidate.nll + answer.nll, answer
         for work in works:
