@@ -10,8 +10,8 @@ counts them. A run of one reference tells what of them is the start of jobs.
 
 `covered`: references with a paraphrase at the bound of the system. `expected`: the mean probability
 of all paraphrases. Of the first system also what thinning out loses: of candidates with the same
-content words, whose best is at .25 or more, how often the one with the lowest forward NLL is this
-best one, and how much less probable it is on average.
+content words, whose best is at .25 or more, how often this best one is left, by how much the best
+that is left is less probable on average, and what would be selected.
 """
 
 import argparse
@@ -19,20 +19,29 @@ import os
 import random
 import sys
 import tempfile
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from tests.e2e.pipeline import Pipeline
 from workflow_scripts.core.files.parquet import read_rows
-from workflow_scripts.core.files.rows import JudgedRow, ParaphrasesRow, ScoredRow
+from workflow_scripts.core.files.rows import (
+    JudgedRow,
+    ParaphrasesRow,
+    ScoredCandidate,
+    ScoredRow,
+)
 from workflow_scripts.plan.resolve import resolve
-from workflow_scripts.stages.score.near_doubles import same_content
+from workflow_scripts.stages.score.near_doubles import of_each_content, same_content, unlikeness
+from workflow_scripts.stages.select.shard import read_bounds, select
+from workflow_scripts.stages.subword.segmenter import Segmenter
 
 DATA = Path(os.environ.get("PARALOOM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 SEED, BOUND = 1, 0.25
+Judged: TypeAlias = tuple[ScoredCandidate, float | None]
 # The stages that a table shows, by the modules of their jobs.
 STAGES = {
     "sources": "generate.write_sources",
@@ -59,6 +68,8 @@ class Run(NamedTuple):
     scored: list[ScoredRow]
     judged: list[JudgedRow]
     selected: list[ParaphrasesRow]
+    # Selects anew, of a row with fewer candidates and their probabilities.
+    select: Callable[[ScoredRow, list[float | None]], ParaphrasesRow]
 
 
 def sample(count: int) -> str:
@@ -103,6 +114,8 @@ def started(folder: Path, references: int, system: str, precision: str, judge: s
             }
         )
 
+    system = config["systems"][system].get("name") or system
+
     def shard(stage: str) -> Path:
         return pipeline.unit(f"{stage}.{system}") / "0000.parquet"
 
@@ -111,26 +124,60 @@ def started(folder: Path, references: int, system: str, precision: str, judge: s
         list(read_rows(shard("score"), ScoredRow)),
         list(read_rows(shard("judge"), JudgedRow)),
         list(read_rows(shard("select"), ParaphrasesRow)),
+        selecting(pipeline, system),
     )
 
 
-def thinned(run: Run) -> str:
-    """Return what is lost where one candidate of each content is scored, in one line."""
-    losses = []
+def selecting(
+    pipeline: Pipeline, system: str
+) -> Callable[[ScoredRow, list[float | None]], ParaphrasesRow]:
+    """Return how a finished run selects the paraphrases of a reference."""
+    settings = pipeline.manifest(f"select.{system}")["config"]
+    max_sum, bound = read_bounds(pipeline.unit(f"select.{system}") / "threshold.json")
+    pieces = Segmenter(pipeline.unit("train.forward") / "reference.model").pieces
+    return lambda row, probabilities: select(row, settings, max_sum, pieces, probabilities, bound)[
+        0
+    ]
+
+
+def of_selected(rows: Iterable[ParaphrasesRow]) -> list[str]:
+    """Return how many references are covered, how many paraphrases there are, their mean."""
+    listed = [[each["probability"] for each in row["paraphrases"]] for row in rows]
+    kept = [probability for of_row in listed for probability in of_row]
+    return [str(sum(map(bool, listed))), str(len(kept)), f"{np.mean(kept):.3f}"]
+
+
+def show_thinned(run: Run, most: int, likely: bool) -> None:
+    """Print what is lost where so many candidates of each content are scored.
+
+    They are the likeliest, or those of the lowest forward NLL.
+    """
+    losses, selected, count = [], [], 0
     for row, judged in zip(run.scored, run.judged, strict=True):
-        groups = defaultdict(list)
-        for candidate, probability in zip(row["candidates"], judged["probabilities"], strict=True):
-            content = same_content(candidate["text"], "en")
-            groups[content].append((candidate["forward_nll"], -(probability or 0.0)))
-        for group in groups.values():
-            best = -min(negative for _, negative in group)
-            if best >= BOUND:
-                losses.append(best + min(group)[1])
-    best = 100 * np.mean(np.equal(losses, 0))
-    return (
-        f"{len(losses)} groups at {BOUND}: the lowest forward NLL is the best in {best:.0f} %, "
-        f"{np.mean(losses):.3f} less probable on average"
-    )
+        pairs = list(zip(row["candidates"], judged["probabilities"], strict=True))
+
+        def content(pair: Judged) -> Hashable:
+            return same_content(pair[0]["text"], "en")
+
+        def order(pair: Judged, reference: str = row["reference"]) -> tuple[float, str]:
+            nll, text = pair[0]["forward_nll"], pair[0]["text"]
+            return (unlikeness(nll, text, reference) if likely else nll), text
+
+        left = of_each_content(pairs, content, order, most)
+        count += len(left)
+        best, found = (dict[Hashable, float](), dict[Hashable, float]())
+        for listed, of_content in ((pairs, best), (left, found)):
+            for pair in listed:
+                key = content(pair)
+                of_content[key] = max(of_content.get(key, 0.0), pair[1] or 0.0)
+        losses += [top - found[key] for key, top in best.items() if top >= BOUND]
+        thinner: ScoredRow = {**row, "candidates": [candidate for candidate, _ in left]}
+        probabilities = [probability for _, probability in left]
+        selected.append(run.select(thinner, probabilities))
+    name = f"{most}, {'as it ships' if likely else 'by forward NLL'}"
+    share = f"{100 * np.mean(np.equal(losses, 0)):.0f} %"
+    cells = [name, f"{count / len(run.scored):.1f}", share, f"{np.mean(losses):.3f}"]
+    print(f"| {' | '.join([*cells, *of_selected(selected)])} |", flush=True)
 
 
 def show(name: str, run: Run, starts: Counter[str]) -> None:
@@ -138,11 +185,9 @@ def show(name: str, run: Run, starts: Counter[str]) -> None:
     count = len(run.selected)
     costs = [(run.seconds[stage] - starts[stage]) / (count - 1) for stage in STAGES]
     costs += [starts.total() / count, run.seconds.total() / count]
-    kept = [each["probability"] for row in run.selected for each in row["paraphrases"]]
-    covered = sum(bool(row["paraphrases"]) for row in run.selected)
     scored = [each["sum"] is not None for row in run.scored for each in row["candidates"]]
-    figures = [f"{sum(scored) / count:.1f}", covered, len(kept), f"{np.mean(kept):.3f}"]
-    cells = [name, *(f"{cost:.3f}" for cost in costs), *map(str, figures)]
+    figures = [f"{sum(scored) / count:.1f}", *of_selected(run.selected)]
+    cells = [name, *(f"{cost:.3f}" for cost in costs), *figures]
     print(f"| {' | '.join(cells)} |", flush=True)
 
 
@@ -160,7 +205,7 @@ def main() -> None:
         sys.exit(f"no real data in {DATA}: set PARALOOM_DATA to its folder")
     head = ["system, judge", *STAGES, "starts", "all", "scored", "covered", "kept", "expected"]
     print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}", flush=True)
-    lost = ""
+    runs: list[Run] = []
     with tempfile.TemporaryDirectory() as folder:
         for number, (system, judge) in enumerate(zip(options.systems, options.judges, strict=True)):
             few, many = (
@@ -168,8 +213,12 @@ def main() -> None:
                 for size in (1, options.references)
             )
             show(f"{system}, {judge}", many, few.seconds)
-            lost = lost or thinned(many)
-    print(lost)
+            runs.append(many)
+        head = ["of each content", "candidates", "best", "lost", "covered", "kept", "expected"]
+        print(f"\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
+        for likely in (False, True):
+            for most in (1, 2, 3):
+                show_thinned(runs[0], most, likely)
 
 
 if __name__ == "__main__":
