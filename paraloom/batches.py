@@ -18,7 +18,7 @@ from workflow_scripts.stages.rewrite import requests as wishes
 from workflow_scripts.stages.rewrite.requests import MOST_CHARACTERS
 from workflow_scripts.stages.rewrite.requests import Answer as Found
 from workflow_scripts.stages.rewrite.rewriter import Plan, Rewriter
-from workflow_scripts.stages.select.near_doubles import content_key
+from workflow_scripts.stages.score.near_doubles import content_key
 
 Answer = TypeVar("Answer")
 _NEAR_DOUBLES = "copy: only the text itself was found, or what differs from it by function words"

@@ -22,9 +22,16 @@ from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.rewrite import requests as wishes
 from workflow_scripts.stages.rewrite.rewriter import Plan, Rewriter, Settings
-from workflow_scripts.stages.select.near_doubles import content_key
+from workflow_scripts.stages.score.near_doubles import (
+    Key,
+    content_key,
+    of_each_content,
+    unlikeness,
+)
 
 _USUAL = Search()
+# Candidates with the same content words that are scored, as the system `paraloom` has it.
+OF_EACH_CONTENT = 3
 # Before what is wrong with a source that was given.
 _SOURCE = "source: "
 
@@ -61,11 +68,11 @@ class Paraphraser:
     """Paraphrases sentences of one language, by models that translate there and back.
 
     A text without a source is translated there several times; from each of these written sources
-    the model back makes candidates. Each candidate is scored against the source that gave it, and
-    judged. What differs from the text by function words, case, articles and punctuation alone is no
-    paraphrase, and of candidates that differ so from each other only the best is one. The same
-    text, seed and search give the same paraphrases. Several threads may call one object, and take
-    turns; each stream is for one of them.
+    the model back makes candidates. What differs from the text by function words, case, articles
+    and punctuation alone is no paraphrase, and of candidates that differ so from each other the
+    three likeliest are scored against the source that gave them, and judged; only the best is one.
+    The same text, seed and search give the same paraphrases. Several threads may call one object,
+    and take turns; each stream is for one of them.
 
     Args:
         language: of the texts (ISO 639).
@@ -258,13 +265,27 @@ class Paraphraser:
                     continue
                 if content_key(text, self.language) != own:
                     work.candidates[text] = _Candidate(text, source, found.score)
+        for work in works:
+            work.candidates = {each.text: each for each in self._likely(work)}
+
+    def _likely(self, work: _Work) -> list[_Candidate]:
+        """Return the likeliest candidates of each content, before anything costs."""
+
+        def content(each: _Candidate) -> Key:
+            return content_key(each.text, self.language)
+
+        def order(each: _Candidate) -> tuple[float, str]:
+            return unlikeness(each.nll, each.text, work.text), each.text
+
+        return of_each_content(work.candidates.values(), content, order, OF_EACH_CONTENT)
 
     def _score(self, works: list[_Work]) -> None:
         """Score each candidate against the source that gave it; forget what can't be scored."""
         there = self._there
         both = [(work.text, each) for work in works for each in work.candidates.values()]
         texts = [(text, each.source, each.text) for text, each in both]
-        found = compared_texts(there.model, texts, there.source.encode, there.target.encode)
+        read, write = there.source.encode, there.target.encode
+        found = compared_texts(there.model, texts, read, write, shortlist=True)
         for (_, candidate), answer in zip(both, found, strict=True):
             candidate.score, candidate.found = candidate.nll + answer.nll, answer
         for work in works:

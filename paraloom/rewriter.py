@@ -23,7 +23,7 @@ from workflow_scripts.plan.run.run_folders import run_folder
 from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.rewrite.opening import add_options, open_rewriter
 from workflow_scripts.stages.rewrite.requests import Answer as Found
-from workflow_scripts.stages.select.near_doubles import content_key
+from workflow_scripts.stages.score.near_doubles import content_key
 
 
 class Rewriter:

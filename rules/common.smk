@@ -49,7 +49,7 @@ try:
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
-SYSTEMS = config["run"]["systems"]
+SYSTEMS = LAYOUT.config["run"]["systems"]
 # A job's shell gets the whole command as one argument, of 128 KiB at most; it has few of these.
 ARGUMENT_BYTES = 16384
 # Given to jobs as resources: unlike params, another value is no reason to run again.

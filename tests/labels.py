@@ -31,7 +31,7 @@ from workflow_scripts.core.files.tsv import read_rows
 from workflow_scripts.core.text.normalisation import letters_and_digits
 from workflow_scripts.nmt.divergence import Compared, compared_texts
 from workflow_scripts.stages.clean.normalise import normalise
-from workflow_scripts.stages.select.near_equal import spelt
+from workflow_scripts.stages.score.near_equal import spelt
 
 FOLDER = Path(__file__).resolve().parents[1] / "labels"
 SEED = 34

@@ -6,6 +6,7 @@ The Snakefile imports this module, and so do jobs, by way of the checks: the sta
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.suggestion import suggestion
 
 Config = dict[str, Any]
@@ -21,3 +22,29 @@ def unknown_names(key: str, names: Iterable[str], catalogue: str, config: Config
         if name not in config[catalogue]:
             known = suggestion(name, list(config[catalogue]))
             yield f"{key}: '{name}' is not in {catalogue}{known}"
+
+
+def with_names(config: Config) -> Config:
+    """Return a configuration whose systems have the names that their blocks give them.
+
+    A block of a system as it once was finds the folders of its finished runs so: digests, paths,
+    tables and other blocks have the name of the run.
+
+    Raises:
+        InputError: two systems of the run have one name.
+    """
+    run, blocks = config["run"], config["systems"]
+    names = {name: blocks.get(name, {}).get("name") or name for name in run["systems"]}
+    for name, own in names.items():
+        if name != own and own in run["systems"]:
+            raise InputError(
+                f"configuration: run.systems: {name} goes by the name of {own}, to find what that "
+                f"one made before; a run has one of them, or systems.{name}.name is null"
+            )
+    named = {
+        own: {key: value for key, value in blocks[name].items() if key != "name"}
+        for name, own in names.items()
+        if name in blocks
+    }
+    systems = list(names.values())
+    return {**config, "run": {**run, "systems": systems}, "systems": {**blocks, **named}}

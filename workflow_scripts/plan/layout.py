@@ -40,7 +40,7 @@ class Layout:
     """The resolved run: for each unit its settings, its key and its folder.
 
     Attributes:
-        config: of the run.
+        config: of the run; its systems have the names that their blocks give them.
         hashes: of the run's input files.
         absent: corpora whose files may be missing.
     """
@@ -59,10 +59,9 @@ class Layout:
                 results or downloads should be; the message names the key. Or units read each other
                 in a circle; the message names them.
         """
-        validate(config, checks_of(stages))
+        self.config = config = validate(config, checks_of(stages))
         for key in ("results", "downloads"):
             require_folder(config[key], key)
-        self.config = config
         self.absent = frozenset(absent)
         self.hashes = FileHashes(Path(config["results"]) / ".input_hashes.json")
         self._stages = {kind.name: kind(self) for kind in stages}

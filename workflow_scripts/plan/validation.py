@@ -15,12 +15,12 @@ from jsonschema import Draft202012Validator, ValidationError
 from workflow_scripts.core.config_size import require_bounded
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.suggestion import suggestion
-from workflow_scripts.plan.config import Check, Config
+from workflow_scripts.plan.config import Check, Config, with_names
 from workflow_scripts.plan.schema import schema
 
 
-def validate(config: Config, checks: Iterable[Check]) -> None:
-    """Check a merged configuration.
+def validate(config: Config, checks: Iterable[Check]) -> Config:
+    """Check a merged configuration, and return it with the systems' own names.
 
     Args:
         config: of the run.
@@ -32,15 +32,18 @@ def validate(config: Config, checks: Iterable[Check]) -> None:
     """
     require_bounded(config)
 
-    def inconsistencies(config: Config) -> Iterator[str]:
-        for check in checks:
-            yield from check(config)
+    _require(_unusable(config))
+    _require(_schema_problems(config))
+    config = with_names(config)
+    _require(problem for check in checks for problem in check(config))
+    return config
 
-    for find in (_unusable, _schema_problems, inconsistencies):
-        # Two roles may have the same model, and jsonschema reports each missing key of a mapping as
-        # an error of its own.
-        if problems := list(dict.fromkeys(find(config))):
-            raise InputError("configuration: " + "\n  ".join(["", *problems]).strip())
+
+def _require(problems: Iterable[str]) -> None:
+    # Two roles may have the same model, and jsonschema reports each missing key of a mapping as an
+    # error of its own.
+    if different := list(dict.fromkeys(problems)):
+        raise InputError("configuration: " + "\n  ".join(["", *different]).strip())
 
 
 def _schema_problems(config: Config) -> Iterable[str]:

@@ -3,7 +3,7 @@ import pytest
 from tests.configs import replaced, run_on_testbed
 from tests.stanza_package import FOLDER as PARSER
 from workflow_scripts.commands.estimate.networks import Speed
-from workflow_scripts.commands.estimate.predict import DISTINCT, Predictor, Speeds
+from workflow_scripts.commands.estimate.predict import DISTINCT, OF_EACH_CONTENT, Predictor, Speeds
 from workflow_scripts.commands.estimate.text_speed import TextSpeed
 from workflow_scripts.plan.catalogues.rewriters import rewriter_role
 from workflow_scripts.stages.catalogue import run_layout
@@ -103,9 +103,18 @@ def test_a_pool_is_all_its_searches_over_all_its_sources(config):
 
 
 def test_scoring_reads_distinct_candidates_with_the_backward_model(config):
+    for most, share in ((None, DISTINCT), (2, OF_EACH_CONTENT[2]), (4, DISTINCT)):
+        config["systems"]["parabank2"]["score"]["of_each_content"] = most
+        found = costs(config)
+        tokens = 1000 * 150 * share * 10
+        expected = tokens * BACKWARD.scored + TWO_SHARDS
+        assert found["score", "parabank2"].cpu == pytest.approx(expected)
+        selected = found["select", "parabank2"].cpu - 1000 * 150 * share * TEXT.selected
+        assert selected == pytest.approx(4 * STARTS["text"])
+
+
+def test_scoring_with_a_shortlist_takes_less_where_the_model_has_one(config):
     cost = costs(config)["score", "parabank2"]
-    tokens = 1000 * 150 * DISTINCT * 10
-    assert cost.cpu == pytest.approx(tokens * BACKWARD.scored + TWO_SHARDS)
     config["systems"]["parabank2"]["score"]["shortlist"] = True
     assert costs(config)["score", "parabank2"].cpu == cost.cpu  # its model has none
     config["train"]["models"]["backward"] = "student_en_pt"

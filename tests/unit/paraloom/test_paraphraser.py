@@ -2,6 +2,7 @@
 
 import socket
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -10,14 +11,15 @@ import paraloom
 from paraloom import ArgumentError, InputError, Request
 from paraloom.judging import ReadyJudge
 from paraloom.models import Loaded
-from paraloom.paraphraser import _require_directions
+from paraloom.paraphraser import OF_EACH_CONTENT, _require_directions
 from tests.configs import ROOT
 from tests.packages import STUDENTS, require_packages
 from tests.tables import pair
 from workflow_scripts.core.files.yaml_text import parse_yaml
 from workflow_scripts.plan.catalogues.judges import SHIPPED
-from workflow_scripts.stages.score.shard import score_rows
-from workflow_scripts.stages.select.near_doubles import content_key
+from workflow_scripts.plan.resolve import resolve
+from workflow_scripts.stages.score.near_doubles import content_key
+from workflow_scripts.stages.score.shard import score_rows, thinned
 
 pytestmark = pytest.mark.slow
 TEXT = "Will you do me a favor?"
@@ -167,6 +169,33 @@ def test_the_judge_gets_what_the_stage_score_gives_it_in_a_run(exact, monkeypatc
             found[each][name] for each in zip(pairs.references, pairs.paraphrases, strict=True)
         ]
         np.testing.assert_allclose(getattr(pairs, name), expected, atol=1e-3)
+
+
+def test_of_what_is_found_a_paraphraser_judges_what_a_run_does(exact, monkeypatch):
+    found, asked = [], []
+    answers, probabilities = exact._finder.answers, exact._judge.probabilities
+    monkeypatch.setattr(
+        exact._finder, "answers", lambda plans: found.extend(answers(plans)) or found
+    )
+    monkeypatch.setattr(
+        exact._judge, "probabilities", lambda pairs: asked.append(pairs) or probabilities(pairs)
+    )
+    text, most = "The patient received antibiotics for 10 days.", 1
+    assert resolve([], [])["systems"]["paraloom"]["score"]["of_each_content"] == OF_EACH_CONTENT
+    monkeypatch.setattr("paraloom.paraphraser.OF_EACH_CONTENT", most)
+    exact(text)
+    candidates = [
+        {"text": each.text, "forward_nll": each.score, "source": answer.request.text}
+        for answer in found
+        for each in answer.paraphrases
+    ]
+    row = pair("c:1", reference=text) | {"candidates": candidates}
+    left = [each["text"] for each in thinned(row, most, "en")["candidates"]]
+    # In the library the order of words is content, too, which leaves more.
+    assert {each for each in left if key(each) != key(text)} <= {*asked[0].paraphrases}
+    of_each = Counter(map(key, asked[0].paraphrases))
+    found_of_each = Counter(key(each) for each in {each["text"] for each in candidates})
+    assert max(of_each.values()) == most < max(found_of_each[each] for each in of_each)
 
 
 def test_sources_can_be_drawn_by_the_seed():

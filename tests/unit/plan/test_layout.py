@@ -58,6 +58,8 @@ def stages(units):
         ("systems.parabank2.select.distinct", "content", SELECTED),
         ("systems.parabank2.select.new_words", 0, {"release"}),
         ("systems.parabank2.select.new_words", 2, SELECTED),
+        ("systems.parabank2.score.of_each_content", None, {"release"}),
+        ("systems.parabank2.score.of_each_content", 1, {"score", *SELECTED}),
         ("systems.parabank2.score.shortlist", False, {"release"}),
         ("systems.parabank2.score.shortlist", True, {"score", *SELECTED}),
         ("shards.late", 1, SEARCHED),
@@ -609,6 +611,32 @@ def test_the_references_are_scored_only_where_something_needs_it(config):
     assert ("score", "references") in layout.upstream(("evaluate", "parabank2"))
     assert layout.folder("score", "references") == shown["score", "references"]
     assert layout.folder("score", "parabank2") == before["score", "parabank2"]
+
+
+def test_the_former_block_of_paraloom_finds_what_paraloom_made(config):
+    config["run"]["systems"] = ["parabank2", "paraloom_2"]
+    now = folders(config)
+    assert ("select", "paraloom") in now and ("select", "paraloom_2") not in now
+    config["run"]["systems"] = ["parabank2", "paraloom"]
+    other = folders(config)
+    config["systems"]["paraloom"] = {  # as it was until November 2026
+        "searches": {"beam": {"method": "beam", "beam_size": 20, "nbest": 20}},
+        "sources": {"written": 2},
+        "score": {"prune_above": 3.5},
+        "select": {
+            **{"method": "judged", "judge": "default", "distinct": "content", "new_words": 1},
+            **{"clusters": 7, "best": 5, "keep": {"max_sum": 3.5, "probability": 0.25}},
+        },
+    }
+    assert now == folders(config)
+    moved = {unit for unit in now if other[unit] != now[unit]}
+    assert ("score", "paraloom") in moved and ("generate", "paraloom") not in moved
+    config["run"]["systems"] = ["paraloom", "paraloom_2"]
+    with pytest.raises(InputError, match=r"paraloom_2 goes by the name of paraloom, .* is null"):
+        folders(config)
+    config["systems"]["paraloom_2"]["name"] = None
+    both = folders(config)
+    assert {("select", "paraloom"), ("select", "paraloom_2")} <= both.keys()
 
 
 def test_punctuation_as_tokens_moves_what_counts_words_and_its_default_nothing(config):

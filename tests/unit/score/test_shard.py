@@ -22,6 +22,7 @@ from workflow_scripts.stages.score.shard import (
     main,
     ranked,
     score_rows,
+    thinned,
     with_backward,
 )
 from workflow_scripts.stages.select.shard import select
@@ -41,6 +42,45 @@ def test_distinct_keeps_the_lowest_nll_all_variants_and_counts():
         ("y", 1.0, None, None, 1, "v", None, None, None),
         ("x", 0.5, None, None, 1, "b/1", "w", None, None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("language", "most", "given", "left"),
+    [
+        (
+            "en",
+            1,
+            [("He left.", 0.5), ("he Left", 0.4), ("He has left!", 0.6), ("It ran.", 0.7)],
+            [1, 3],
+        ),
+        (
+            "en",
+            1,
+            [("A cat saw a dog.", 0.5), ("The dog saw the cat.", 0.2), ("A cat ran.", 0.9)],
+            [1, 2],
+        ),
+        (
+            "en",
+            1,
+            [("It is.", 0.5), ("It is not.", 0.4), ("Is it?", 0.3), ("Was he?", 0.2)],
+            [1, 2, 3],
+        ),
+        ("en", 2, [("A cat", 0.3), ("My cat", 0.5), ("The cat!", 0.2), ("It", 0.1)], [0, 2, 3]),
+        # Of the words of "A man" and the reference, "that man", a third is common; here all are.
+        ("en", 1, [("A man", 0.5), ("That man", 1.1)], [1]),
+        ("en", 1, [("A man", 0.5), ("That man", 1.2)], [0]),
+        # Of equal ones the smaller text; all samples of it, and no other source of it.
+        ("en", 1, [("The man", 0.5), ("A man", 0.5), ("A man", 0.9, "b")], [1, 2]),
+        ("en", 1, [("A man", 0.5, "v", "w"), ("A man", 0.5), ("The man", 0.4, "v", "u")], [2]),
+        ("en", 2, [("A man", 0.5, "v", "w"), ("A man", 0.6, "v", "u"), ("A man", 0.5)], [2]),
+        ("pt", 1, [("O gato", 0.5), ("o gato!", 0.4), ("Um gato", 0.6)], [1, 2]),
+        ("pt", 1, [], []),
+    ],
+)
+def test_of_each_content_the_likeliest_are_left(language, most, given, left):
+    row = pair("c:1", reference="that man") | {"candidates": [sampled(*each) for each in given]}
+    fewer = thinned(row, most, language)
+    assert fewer == row | {"candidates": [row["candidates"][number] for number in left]}
 
 
 def test_a_text_keeps_the_source_that_gives_the_lowest_sum_and_all_variants():
@@ -168,9 +208,9 @@ def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model
     ]
     write_table(candidates, CandidatesRow, generated)
 
-    def run_main(name, prune_above):
+    def run_main(name, prune_above, **more):
         output = tmp_path / name
-        config = json.dumps({"prune_above": prune_above, "precision": "fp32"})
+        config = json.dumps({"prune_above": prune_above, "precision": "fp32", **more})
         files = ["--candidates", candidates, "--model", backward_model, "--output", output]
         main(["--config", config, *map(str, files), "--device", "cpu", "--batch-tokens", "64"])
         return output
@@ -216,10 +256,17 @@ def test_main_scores_every_text_with_the_backward_model(tmp_path, backward_model
     record = read_record(output)
     assert record["extra"] == {"candidates": 5, "distinct": 4, "pruned": 1, "unreadable": 1}
 
+    generated[0]["candidates"].append(sampled("muž na kole jede", 0.9))
+    generated[0]["candidates"].append(sampled("muž jede na kole", 0.6))
+    write_table(candidates, CandidatesRow, generated)
+    thin = run_main("thin.parquet", 2.5, of_each_content=1, language="en")
+    assert list(read_rows(thin, ScoredRow)) == scored
+    assert read_record(thin)["extra"] == record["extra"] | {"near_doubles": 2}
+
     everything = list(read_rows(run_main("all.parquet", None), ScoredRow))
     assert [c["backward_nll"] is None for row in everything for c in row["candidates"]] == [
         False
-    ] * 4
+    ] * 6
 
 
 def test_scores_keep_to_the_shortlist_where_it_is_asked_for_and_there(tmp_path):

@@ -48,6 +48,9 @@ DISTINCT = 0.85
 # The time of a token that is scored with a shortlist, as a share of that without (students, 32,000
 # pieces, fp32 and int8).
 _SHORTLISTED = 0.6
+# Of three beams, the share that are among the first one, two or three of their content words; of
+# more it is set too high (reports/costs.md).
+OF_EACH_CONTENT = {1: 0.28, 2: 0.42, 3: 0.51}
 # On disk, per candidate and character of the reference (testbed run).
 _CANDIDATE_BYTES, _SCORED_BYTES, _PARAPHRASE_BYTES = 0.35, 0.65, 1.0
 # CPU-seconds per reference, of 1000 resamples (testbed run).
@@ -344,8 +347,13 @@ class Predictor:
         seconds += sources * self._pieces["reference"] * forward.scored if scored else 0.0
         return 0.0, seconds, sources * self._speeds.text.pair_bytes
 
-    def _distinct(self, system: str) -> float:
-        return self._references_of(system) * self.candidates(system) * DISTINCT
+    def _scored_of_each(self, system: str) -> float:
+        """Return how many candidates of a reference are scored, and go on."""
+        most = self._config["systems"][system]["score"].get("of_each_content")
+        return self.candidates(system) * OF_EACH_CONTENT.get(most, DISTINCT)
+
+    def _scored(self, system: str) -> float:
+        return self._references_of(system) * self._scored_of_each(system)
 
     def _of_score(self, system: str) -> tuple[float, float, float]:
         if system == "references":
@@ -353,11 +361,11 @@ class Predictor:
             per_reference = self._pieces["reference"] * forward.scored
             per_reference += self._pieces["source"] * backward.scored
             return 0.0, self.references() * per_reference, self.references() * 32.0
-        tokens = self._distinct(system) * self._pieces["source"]
+        tokens = self._scored(system) * self._pieces["source"]
         model = selection.role_model(self._config, "backward")
         if self._config["systems"][system]["score"].get("shortlist") and model.get("shortlist"):
             tokens *= _SHORTLISTED
-        size = self._distinct(system) * self._speeds.text.characters * _SCORED_BYTES
+        size = self._scored(system) * self._speeds.text.characters * _SCORED_BYTES
         return 0.0, tokens * self._speeds.networks["backward"].scored, size
 
     def _of_judge(self, instance: str) -> tuple[float, float, float]:
@@ -365,7 +373,7 @@ class Predictor:
             return _GRAMMAR_TRAINED, 0.0, _GRAMMAR_BYTES
         if instance not in self._config["run"]["systems"]:  # a judge that is fitted to labels
             return _FITTED, 0.0, _JUDGE_BYTES
-        judged = self._distinct(instance)
+        judged = self._scored(instance)
         name = judges.judge_of(self._config, instance)
         needs = judges.needs(self._config["judges"][name])
         seconds = judged * (_JUDGED + sum(_ASKED.get(need, 0.0) for need in needs))
@@ -382,13 +390,13 @@ class Predictor:
             * self._speeds.text.characters
             * _PARAPHRASE_BYTES
         )
-        return self._distinct(system) * self._speeds.text.selected, 0.0, size
+        return self._scored(system) * self._speeds.text.selected, 0.0, size
 
     def _of_evaluate(self, system: str) -> tuple[float, float, float]:
         share = self._config["evaluate"]["bootstrap"] / 1000
         seconds = self.references() * _EVALUATED * share
         if selection.reference_scores(self._config):
-            compared = min(BOUNDS_SAMPLE, self.references()) * self.candidates(system) * DISTINCT
+            compared = min(BOUNDS_SAMPLE, self.references()) * self._scored_of_each(system)
             seconds += compared * _COMPARED
         return seconds, 0.0, 50_000.0
 

@@ -11,7 +11,7 @@ from workflow_scripts.core.seeding import generator
 from workflow_scripts.core.statistics.bootstrap import interval, resampled
 from workflow_scripts.core.statistics.rounding import DECIMALS
 from workflow_scripts.stages.evaluate.diversity import ORDERS, one_minus_bleu
-from workflow_scripts.stages.select.near_doubles import same_content, word_changes
+from workflow_scripts.stages.score.near_doubles import same_content, word_changes
 
 # How far a judge's log-odds are off on another kind of text or another system's paraphrases: a
 # standard deviation, chosen so that intervals hold the labelled share (reports/judge.md).

@@ -29,7 +29,7 @@ from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.core.files.tsv import escape
 from workflow_scripts.core.progress import progress
 from workflow_scripts.plan.catalogues.merges import AND, OF
-from workflow_scripts.stages.select.near_doubles import word_changes
+from workflow_scripts.stages.score.near_doubles import word_changes
 
 COLUMNS = ["id", "reference", "paraphrases"]
 PARAPHRASE_FIELDS = {

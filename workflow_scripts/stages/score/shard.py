@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,11 @@ from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SCORED_TOKENS
 from workflow_scripts.stages.score.merge import joined
+from workflow_scripts.stages.score.near_doubles import (
+    of_each_content,
+    same_content,
+    unlikeness,
+)
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 # References whose candidates are scored together: enough for full batches of equal length.
@@ -64,6 +69,36 @@ def distinct(candidates: Iterable[GeneratedCandidate]) -> list[ScoredCandidate]:
         }
         for (text, source), samples in same.items()
     ]
+
+
+def thinned(row: CandidatesRow, most: int, language: str) -> CandidatesRow:
+    """Return a reference with its likeliest candidates of each content words, less the others.
+
+    They are those of the lowest `unlikeness`; of equal ones the smaller text. A text is scored
+    against one source, that which gives it the lowest forward NLL; of equal ones that of the
+    bitext. All samples that gave it of that source stay.
+
+    Args:
+        row: the reference with its candidates.
+        most: how many texts of the same content words.
+        language: of the candidates (ISO 639).
+    """
+    texts: dict[str, GeneratedCandidate] = {}
+    by_nll = sorted(row["candidates"], key=lambda each: (each["forward_nll"], each["source"] or ""))
+    for candidate in by_nll:
+        texts.setdefault(candidate["text"], candidate)
+
+    def order(candidate: GeneratedCandidate) -> tuple[float, str]:
+        nll, text = candidate["forward_nll"], candidate["text"]
+        return unlikeness(nll, text, row["reference"]), text
+
+    def content(candidate: GeneratedCandidate) -> Hashable:
+        return same_content(candidate["text"], language)
+
+    likely = of_each_content(texts.values(), content, order, most)
+    kept = {(candidate["text"], candidate["source"]) for candidate in likely}
+    candidates = [each for each in row["candidates"] if (each["text"], each["source"]) in kept]
+    return {**row, "candidates": candidates}
 
 
 def best_of_sources(candidates: Iterable[ScoredCandidate]) -> list[ScoredCandidate]:
@@ -221,7 +256,8 @@ def score_shard(
     A `candidates` shard becomes a `scored` shard. `model` is the model's folder; `batch_tokens`
     target tokens are scored at once. Memory does not grow with the shard. A text that the model
     can't read (too long for it) has an infinite backward NLL: only a quantile that reaches as
-    far lets it pass.
+    far lets it pass. The record counts the samples as `candidates`; where only some candidates
+    of each content are scored, those of the others as `near_doubles` besides.
     """
     torch.set_num_threads(threads)
     rows_of_candidates = Input(candidates, CandidatesRow).rows(batch_size=64)
@@ -233,9 +269,15 @@ def score_shard(
     source_segmenter = Segmenter(model / "source.model")
     total: Counter[str] = Counter()
 
+    def likely(rows: Iterator[CandidatesRow]) -> Iterator[CandidatesRow]:
+        for row in rows:
+            fewer = thinned(row, config["of_each_content"], config["language"])
+            total["near_doubles"] += len(row["candidates"]) - len(fewer["candidates"])
+            yield fewer
+
     def scored(rows: Iterator[CandidatesRow]) -> Iterator[ScoredRow]:
         for row in score_stream(
-            rows,
+            likely(rows) if "of_each_content" in config else rows,
             backward,
             reference_segmenter,
             source_segmenter,

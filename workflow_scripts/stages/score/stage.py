@@ -60,10 +60,11 @@ class Score(Stage):
                 "shards": self.config["shards"]["late"],
             }
         block = {} if instance == "references" else self.config["systems"][instance]["score"]
-        settings = {**block, "precision": self.config["compute"]["precision"]}
-        if not settings.get("shortlist"):
-            settings.pop("shortlist", None)
-        return settings
+        # Without what is not asked for: the names of existing folders follow from the settings.
+        said = {key: value for key, value in block.items() if value or key == "prune_above"}
+        if "of_each_content" in said:
+            said["language"] = self.config["languages"]["reference"]["code"]
+        return {**said, "precision": self.config["compute"]["precision"]}
 
     def _told(self, run: SelectedRun) -> dict[str, Any]:
         return {

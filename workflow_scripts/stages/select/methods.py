@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from workflow_scripts.core.files.rows import JudgedCandidate
 from workflow_scripts.core.text.normalisation import letters_and_digits
+from workflow_scripts.stages.score.near_doubles import word_changes
 from workflow_scripts.stages.select.cluster import medoid_clusters
-from workflow_scripts.stages.select.near_doubles import word_changes
 from workflow_scripts.stages.select.piece_distance import distance_matrix, tokens
 
 # What can keep a candidate out, in the order in which it is tested.

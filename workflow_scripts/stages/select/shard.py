@@ -20,6 +20,8 @@ from workflow_scripts.core.files.rows import (
 )
 from workflow_scripts.core.files.shard_frame import Input, Tally, write_shard
 from workflow_scripts.plan.schema import filled
+from workflow_scripts.stages.score.near_doubles import same_content
+from workflow_scripts.stages.score.near_equal import spelt
 from workflow_scripts.stages.select.methods import (
     REASONS,
     SAME_AS_REFERENCE,
@@ -30,8 +32,6 @@ from workflow_scripts.stages.select.methods import (
     eligible,
     with_new_words,
 )
-from workflow_scripts.stages.select.near_doubles import same_content
-from workflow_scripts.stages.select.near_equal import spelt
 from workflow_scripts.stages.select.probability import ProbabilityBound, same_candidates
 from workflow_scripts.stages.select.threshold import RECORD
 from workflow_scripts.stages.subword.segmenter import Segmenter, segmenter_path

@@ -1,6 +1,6 @@
 import pytest
 
-from workflow_scripts.stages.select.near_equal import spelt, written_out
+from workflow_scripts.stages.score.near_equal import spelt, written_out
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,19 @@ that stands twice in a row. In English, contractions count as what they stand fo
 numbers are content. Of other languages no function words are known here: there all words count.
 """
 
-from collections.abc import Hashable
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
 from itertools import groupby
+from typing import Any, TypeVar
 
 from workflow_scripts.core.text.closed_classes import WITHOUT_CONTENT
-from workflow_scripts.core.text.normalisation import letters_and_digits
+from workflow_scripts.core.text.normalisation import letters_and_digits, words
 from workflow_scripts.core.text.text_tokens import parts, tokens
 from workflow_scripts.plan.catalogues.pair_features import ENGLISH
-from workflow_scripts.stages.select.near_equal import written_out
+from workflow_scripts.stages.score.near_equal import written_out
 
 Key = tuple[str, ...]
+Candidate = TypeVar("Candidate")
 
 
 def content_key(text: str, language: str) -> Key:
@@ -22,8 +25,8 @@ def content_key(text: str, language: str) -> Key:
 
     A text of function words alone is compared by all its words.
     """
-    words = _words(text, language)
-    return tuple(_content(words, language) or words)
+    every = _words(text, language)
+    return tuple(_content(every, language) or every)
 
 
 def content_words(text: str, language: str) -> frozenset[str]:
@@ -50,12 +53,47 @@ def word_changes(reference: str, paraphrase: str, language: str) -> tuple[int, i
     return len(second - first), len(first - second)
 
 
+def unlikeness(forward_nll: float, text: str, reference: str) -> float:
+    """Return by what near doubles are put in order, before anything else is known of them.
+
+    It is the forward NLL in nats per token, less the share of their words that text and reference
+    have in common (intersection over union): a judge finds those better that also have the
+    function words of the reference.
+    """
+    first, second = (frozenset(words(each)) for each in (text, reference))
+    return forward_nll - len(first & second) / max(1, len(first | second))
+
+
+def of_each_content(
+    candidates: Iterable[Candidate],
+    content: Callable[[Candidate], Hashable],
+    order: Callable[[Candidate], Any],
+    most: int,
+) -> list[Candidate]:
+    """Return the first candidates of each content, `most` of them, in their order.
+
+    Args:
+        candidates: of one reference, in whatever order.
+        content: gives what candidates of the same content have in common.
+        order: gives what they are sorted by.
+        most: how many of each content.
+    """
+    counts: Counter[Hashable] = Counter()
+    kept = []
+    for candidate in sorted(candidates, key=order):
+        key = content(candidate)
+        if counts[key] < most:
+            kept.append(candidate)
+            counts[key] += 1
+    return kept
+
+
 def _words(text: str, language: str) -> list[str]:
     written = written_out(text) if language in ENGLISH else text
     spelt = (letters_and_digits(part) for token in tokens(written) for part in parts(token))
     return [word for word, _ in groupby(filter(None, spelt))]
 
 
-def _content(words: list[str], language: str) -> list[str]:
+def _content(every: list[str], language: str) -> list[str]:
     english = language in ENGLISH
-    return [word for word in words if not (english and word in WITHOUT_CONTENT)]
+    return [word for word in every if not (english and word in WITHOUT_CONTENT)]

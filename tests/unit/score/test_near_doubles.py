@@ -1,6 +1,6 @@
 import pytest
 
-from workflow_scripts.stages.select.near_doubles import (
+from workflow_scripts.stages.score.near_doubles import (
     content_key,
     content_words,
     same_content,
