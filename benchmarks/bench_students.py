@@ -26,6 +26,7 @@ import torch
 from sacrebleu.metrics.bleu import BLEU
 
 from workflow_scripts.nmt.beam import BeamRequest, translate
+from workflow_scripts.nmt.divergence import Group, compared
 from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
@@ -171,11 +172,20 @@ def speed(count: int) -> None:
             gaps = sorted(shortlist_gaps(model, results))
         if not scored:
             scored = to_score(model, results, texts)
-    for kind in KINDS[:3]:
-        model = load_model(folder("en-pt"), "cpu", kind.precision)
-        limit = 1 / products(model, encodes=True)
-        force(model, scored[:50])
-        _, spent = timed(partial(force, model, scored))
+    by_target: dict[tuple[int, ...], list[list[int]]] = {}
+    for source, target in scored:
+        by_target.setdefault(tuple(target), []).append(source)
+    groups = [Group([*target], found[0], found[1:]) for target, found in by_target.items()]
+    for kind in KINDS:
+        model = load_model(folder("en-pt"), "cpu", kind.precision, shortlist=kind.shortlist)
+        columns = None
+        if kind.shortlist:
+            sets = [model.allowed(source) for group in groups[:4] for source in group.others]
+            columns = len(set().union(*(ids.tolist() for ids in sets)))
+        limit = 1 / products(model, columns, encodes=True)
+        compared(model, groups[:1], shortlist=kind.shortlist)
+        run = partial(compared, model, groups, batch_tokens=BATCH_TOKENS, shortlist=kind.shortlist)
+        _, spent = timed(run)
         tokens = sum(len(target) + 1 for _, target in scored)
         show(f"scoring, {kind.name}", tokens, spent, limit, len(texts))
     median, high = (gaps[int(len(gaps) * share)] for share in (0.5, 0.9))
