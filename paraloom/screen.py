@@ -66,7 +66,7 @@ def show(lines: Iterable[str]) -> bool:
     """
     begun = time.monotonic()
     waiting, jobs = Counter[str](), Counter[str]()
-    planned = False
+    planned, total = False, 0
     shape = "{desc:22}{percentage:3.0f}% |{bar:20}| {elapsed} gone, {remaining} left{postfix}"
     with tqdm(total=0, bar_format=shape, smoothing=0, disable=None, leave=False) as bar:
         for line in lines:
@@ -78,7 +78,8 @@ def show(lines: Iterable[str]) -> bool:
                 planned = found[1] != "total"
                 if planned:
                     waiting[_stage(found[1])] += int(found[2])
-                    bar.total += int(found[2]) * _weight(found[1])
+                    total += int(found[2]) * _weight(found[1])
+                    bar.total = total
             elif found := _BEGUN.match(line):
                 bar.set_description_str(found[1].replace("_", " "))
             elif found := _DONE.match(line):
@@ -86,8 +87,8 @@ def show(lines: Iterable[str]) -> bool:
                 jobs[stage] += 1
                 bar.update(_weight(found[1]))
                 if jobs[stage] == waiting[stage] and stage not in ("manifest", "all"):
-                    told = f"{stage:12}{jobs[stage]:4} jobs, after {duration(time.monotonic() - begun)}"
-                    bar.write(told, file=sys.stderr)
+                    after = duration(time.monotonic() - begun)
+                    bar.write(f"{stage:12}{jobs[stage]:4} jobs, after {after}", file=sys.stderr)
             elif parse_line(line):
                 bar.set_postfix_str(line)
     return bool(jobs)

@@ -57,8 +57,10 @@ PARTS = {
         asked=("base.in", "torch-needs.in"),
         files=("torch.txt",),
     ),
-    # A test asks the demo's jobs what they import (tests/unit/test_setup.py).
-    "demo": Part("the stages of the demo", asked=("matplotlib", "nltk", "sacrebleu", "sacremoses")),
+    # A test asks the demo's jobs what they import (tests/e2e/test_demo.py).
+    "demo": Part(
+        "the stages of the demo", asked=("apted", "matplotlib", "nltk", "sacrebleu", "sacremoses")
+    ),
     "stages": Part("all other stages", asked=("all.in",)),
     "students": Part(
         "two translation models, Portuguese and English: the demo and Paraphraser('en')",
