@@ -30,8 +30,9 @@ TEST_PACKAGES := chromium wordnet-base locales
 # Sockeye 2 on MXNet, which the backend mxnet trains with. Its Python is 3.8.
 MXNET := $(VENV)/mxnet
 
-.PHONY: setup setup-demo setup-training setup-work setup-all lock docs deps slurm-packages test-packages demo references testbed test test-all test-slurm test-hostile \
-	test-faults fuzz wheel test-wheel lint format bench clean
+.PHONY: setup setup-demo setup-training setup-work setup-all lock docs deps slurm-packages test-packages \
+	demo references testbed test test-all test-slurm test-hostile test-faults fuzz wheel test-wheel lint \
+	format bench clean
 
 # What a command needs is installed when it is first given: paraloom/set_up.py knows what that is, and
 # leaves alone what is there.
@@ -121,8 +122,7 @@ demo: references setup-demo
 	@$(RUN) paraloom run --brief recipes/demo.yaml $(if $(REFERENCES),$(VENV)/references.yaml) -- \
 	  --cores $(CORES) $(if $(STS),--config 'sts={data: [$(STS)]}')
 	@$(RUN) paraloom runs show demo --examples 20
-	@printf '\n%s\n' "report: runs/demo/release/report.html" "corpus: runs/demo/release" \
-	  "more:   .venv/bin/paraloom release summary --run runs/demo"
+	@echo; echo "report: runs/demo/release/report.html"; echo "corpus: runs/demo/release"
 
 testbed: setup-training
 	@$(RUN) paraloom run --brief recipes/testbed.yaml -- --cores $(CORES)

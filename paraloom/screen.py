@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from tqdm import tqdm
 
@@ -26,6 +26,7 @@ _LONG = re.compile("train_|dual_filter_s|generate_s|score_|judge_|embed_train|re
 _FOR_USER = ("note: ", "warning: ")
 _FAILED = re.compile(r"[\d,]+ jobs? failed:$")
 _SHOWN = 20
+_BAR = "{desc:22}{percentage:3.0f}% |{bar:20}| {elapsed} gone, {remaining} left{postfix}"
 
 
 def watch(command: list[str]) -> int:
@@ -41,42 +42,33 @@ def watch(command: list[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     last = deque[str](maxlen=_SHOWN)
     assert process.stdout is not None
-    shown = show(_kept(process.stdout, last))
+    shown = show(process.stdout, last)
     status = process.wait()
     if status or not shown:
         print("\n".join(last), file=sys.stderr)
     return status if status >= 0 else 128 - status
 
 
-def _kept(lines: Iterable[str], last: deque[str]) -> Iterator[str]:
-    """Pass lines on, without their ends; the last of them are in `last` behind them."""
-    for line in map(str.rstrip, lines):
-        if _FAILED.match(line):
-            last.clear()
-        if line:
-            last.append(line)
-        yield line
-
-
-def show(lines: Iterable[str]) -> bool:
-    """Show how far a run is by Snakemake's lines; return whether it had a job.
+def show(lines: Iterable[str], last: deque[str]) -> bool:
+    """Show how far a run is by Snakemake's lines; return whether a job was done.
 
     On a terminal there is a bar, with the job that began last and the time left. A stage has a line
-    when the last of its jobs that were planned is done.
+    when the last of its jobs that were planned is done. The last lines come into `last`.
     """
     begun = time.monotonic()
     waiting, jobs = Counter[str](), Counter[str]()
     planned, total = False, 0
-    shape = "{desc:22}{percentage:3.0f}% |{bar:20}| {elapsed} gone, {remaining} left{postfix}"
-    with tqdm(total=0, bar_format=shape, smoothing=0, disable=None, leave=False) as bar:
-        for line in lines:
+    with tqdm(bar_format=_BAR, smoothing=0, disable=None, leave=False) as bar:
+        for line in map(str.rstrip, lines):
+            if _FAILED.match(line):
+                last.clear()
+            last.append(line)
             if line.startswith(_FOR_USER):
                 bar.write(line, file=sys.stderr)
             elif line == "Job stats:":
                 planned = True
             elif planned and (found := _COUNT.match(line)):
-                planned = found[1] != "total"
-                if planned:
+                if planned := found[1] != "total":
                     waiting[_stage(found[1])] += int(found[2])
                     total += int(found[2]) * _weight(found[1])
                     bar.total = total

@@ -154,9 +154,13 @@ def _begun(prefix: Path) -> dict[str, str]:
     if not record.exists():
         print(f"{prefix}: an environment of Python {sys.version.split()[0]}", file=sys.stderr)
         python = str(prefix / "bin" / "python")
-        _must([sys.executable, "-m", "venv", "--clear", "--without-pip", str(prefix)])
-        _must([python, "-m", "ensurepip"])
-        _must(_pip(python, "--no-deps", "--require-hashes"), _text("pip.txt"))
+        for step, text in (
+            ([sys.executable, "-m", "venv", "--clear", "--without-pip", str(prefix)], ""),
+            ([python, "-m", "ensurepip"], ""),
+            (_pip(python, "--no-deps", "--require-hashes"), _text("pip.txt")),
+        ):
+            if reason := _failure(step, text):
+                raise InputError(reason)
         # The command, and `import paraloom` in any folder: both find the clone from where they are.
         (packages,) = prefix.glob("lib/python*/site-packages")
         path = os.path.relpath(WORKFLOW, packages)
@@ -206,11 +210,6 @@ def _install(part: Part, python: str, prefix: Path) -> str | None:
         if reason := _failure(_pip(python, *options), _text(file)):
             return reason
     return None
-
-
-def _must(command: list[str], text: str = "") -> None:
-    if reason := _failure(command, text):
-        raise InputError(reason)
 
 
 def _failure(command: list[str], text: str) -> str | None:

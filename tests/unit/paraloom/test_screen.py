@@ -1,6 +1,7 @@
 """`paraloom run --brief`: a line for each stage, and why a run failed."""
 
 import sys
+from collections import deque
 
 import pytest
 
@@ -57,7 +58,7 @@ def test_a_stage_has_a_line_when_its_last_job_is_done(capfd):
 
 def test_on_a_terminal_a_bar_says_how_far_it_is_and_how_long_to_go(capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    assert show(iter(RUN.splitlines()))
+    assert show(RUN.splitlines(), deque())
     shown = capsys.readouterr().err
     assert "generate shard" in shown and "gone," in shown and "left" in shown
 
