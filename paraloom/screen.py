@@ -62,7 +62,8 @@ def show(lines: Iterable[str], last: deque[str]) -> bool:
         for line in map(str.rstrip, lines):
             if _FAILED.match(line):
                 last.clear()
-            last.append(line)
+            if line:
+                last.append(line)
             if line.startswith(_FOR_USER):
                 bar.write(line, file=sys.stderr)
             elif line == "Job stats:":

