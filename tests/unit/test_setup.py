@@ -84,8 +84,6 @@ def test_what_is_asked_for_anew_is_installed_beside_what_is_there(steps, tmp_pat
 
 
 NO_NETWORK = "WARNING: connection broken\nERROR: No matching distribution found for x"
-    "WARNING: Retrying after connection broken\nERROR: No matching distribution found for x"
-)
 
 
 @pytest.mark.parametrize(
