@@ -175,7 +175,7 @@ def start(name: str, words: Sequence[str]) -> int | None:
             raise  # a fault of ours: no package that could be installed mends it
         raise InputError(
             f"{NAME} {name} needs the package {error.name}, which {sys.executable} lacks: "
-            "pip install 'paraloom[all]', or make setup in a clone (README.md)"
+            "paraloom setup, or make setup in a clone, installs it (README.md)"
         ) from error
     return status
 

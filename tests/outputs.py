@@ -46,7 +46,10 @@ def made_anew(page: Path, folder: Path) -> str:
         if _NOT_RUN in found[1]:
             return found[0]
         output = next(printed)
-        return found[0] if found[2] is None else found[0].replace(found[2], output)
+        if found[2] is None:
+            return found[0]
+        begin, end = (place - found.start() for place in found.span(2))
+        return found[0][:begin] + output + found[0][end:]
 
     return _BLOCK.sub(anew, page.read_text(encoding="utf-8"))
 
