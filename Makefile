@@ -16,8 +16,6 @@ SHELL := /bin/bash
 
 CORES ?= 2
 VENV := .venv
-STAMP := $(VENV)/.installed
-UNFINISHED := $(VENV)/.unfinished
 BIN := $(VENV)/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-program-options-dev \
@@ -32,45 +30,31 @@ TEST_PACKAGES := chromium wordnet-base locales
 # Sockeye 2 on MXNet, which the backend mxnet trains with. Its Python is 3.8.
 MXNET := $(VENV)/mxnet
 
-.PHONY: setup lock docs deps slurm-packages test-packages demo testbed test test-all test-slurm test-hostile \
-	test-faults fuzz wheel test-wheel lint format bench clean
+.PHONY: setup setup-demo setup-training setup-work setup-all lock docs deps slurm-packages test-packages \
+	demo references testbed test test-all test-slurm test-hostile test-faults fuzz wheel test-wheel lint \
+	format bench clean
 
-setup: $(STAMP) $(BIN)/paraloom $(BIN)/lmplz
-
-# Each package of lock.txt is checked against its hashes, and so is what one of them is built with.
-# torch.txt says why torch is not in the lock, sockeye.in and language.in why theirs are not.
-# --no-deps: the lock is complete, and pip would ask for torch's hash.
-# What pip had half installed when it was killed counts as there: then all is made anew.
-$(STAMP): $(addprefix requirements/,pip.txt lock.txt torch.txt sockeye.txt language.txt students.txt encoder.txt)
-	@python=$${PYTHON:-$$(command -v python3.11 || command -v python3.12 || true)}; \
-	if [ -z "$$python" ]; then \
-	  echo "Paraloom needs Python 3.11 or 3.12; found $$(python3 --version 2>&1). Install one of them" \
-	    "(on Debian: apt-get install python3.11 python3.11-venv) and run make again." >&2; exit 1; \
-	fi; \
-	if [ -e $(UNFINISHED) ] || ! [ -e $@ ]; then clear=--clear; fi; \
-	"$$python" -m venv $${clear:-} $(VENV) && touch $(UNFINISHED)
-	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/pip.txt
-	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/lock.txt \
-	  --build-constraint requirements/lock.txt
-	$(BIN)/python -m pip install --quiet -r requirements/torch.txt
-	$(BIN)/python -m paraloom setup sockeye languages
-	@$(BIN)/python -m paraloom setup students encoder || true
-	rm $(UNFINISHED)
-	touch $@
-
-# The command, and `import paraloom` in any folder. Both find the clone from where they are, so that it
-# may be moved.
-$(BIN)/paraloom: | $(STAMP)
-	echo ../../../.. >"$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/paraloom.pth"
-	printf '%s\n' '#!/bin/sh' 'exec "$$(dirname "$$(readlink -f "$$0")")/python" -P -m paraloom "$$@"' >$@
-	chmod +x $@
+# What a command needs is installed when it is first given: paraloom/set_up.py knows what that is, and
+# leaves alone what is there.
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12)
+SETUP = @$(or $(PYTHON),$(error Paraloom needs Python 3.11 or 3.12; install one of them (on Debian: \
+	apt-get install python3.11 python3.11-venv) and run make again)) -m paraloom.set_up --into $(VENV)
+setup-demo:
+	$(SETUP) base demo students encoder
+setup-training:
+	$(SETUP) base demo stages sockeye
+setup-work:
+	$(SETUP) base demo stages sockeye languages tests docs
+setup-all: setup-work $(BIN)/lmplz
+	$(SETUP) students encoder || true
+setup: setup-all
 
 # A version changes where an *.in file or UPGRADE asks for it: make lock UPGRADE="-P numpy", or
 # UPGRADE=--upgrade for all. The lock holds for every system and for both Pythons, and is the same
 # whichever machine writes it: uv reads none of pip's settings.
 LOCK := $(BIN)/uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(UPGRADE)
-lock: $(STAMP)
+lock: setup-work
 	echo "torch; sys_platform == 'never'" >$(VENV)/no-torch
 	cd requirements; lock() { ../$(LOCK) "$$@" >/dev/null; }; \
 	lock --no-deps pip.in -o pip.txt; \
@@ -82,14 +66,11 @@ lock: $(STAMP)
 	  base.in all.in torch-needs.in dev.in docs.in -o lock.txt
 
 # KenLM's module and programs, for columns of a language model; all else works without them.
-$(BIN)/lmplz: envs/language_model.post-deploy.sh | $(STAMP)
+$(BIN)/lmplz: envs/language_model.post-deploy.sh | setup-work
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  $(MAKE) --no-print-directory deps || true; \
 	fi
-	@echo "compiling KenLM, about two minutes"
-	@CONDA_PREFIX="$(CURDIR)/$(VENV)" bash $< || \
-	  echo "KenLM could not be compiled: run make deps, then make setup again." \
-	    "Only columns of a language model need it." >&2
+	$(SETUP) kenlm || true
 
 deps:
 	@if [ "$$(id -u)" = 0 ]; then \
@@ -109,7 +90,7 @@ slurm-packages:
 	  echo "No Slurm here, and not root on Debian: the tests that need it will be skipped."; \
 	fi
 
-$(MXNET)/.installed: envs/mxnet.yaml envs/mxnet.post-deploy.sh | $(STAMP)
+$(MXNET)/.installed: envs/mxnet.yaml envs/mxnet.post-deploy.sh | setup-work
 	@for python in python3.8 "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/3.8.*/bin/python3.8; do \
 	  if "$$python" -c "" 2>/dev/null; then found=$$python; break; fi; \
 	done; \
@@ -131,14 +112,20 @@ test-packages: slurm-packages $(MXNET)/.installed
 	  echo "No $(TEST_PACKAGES) here, and not root on Debian: the tests that need them will be skipped."; \
 	fi
 
-demo: setup
-	@$(BIN)/python -m paraloom setup students
-	$(RUN) snakemake --cores $(CORES) --quiet rules $(if $(STS),--config 'sts={data: [$(STS)]}')
-	$(RUN) paraloom release summary --run runs/demo
-	$(RUN) paraloom runs show demo --examples 20
+# Before minutes are spent on the set-up.
+references:
+	@[[ "$(REFERENCES)" =~ ^(all|[1-9][0-9]*|)$$ ]] || { \
+	  echo "REFERENCES=$(REFERENCES): give a number of references, from 1, or all" >&2; exit 2; }
 
-testbed: setup
-	$(RUN) snakemake --cores $(CORES) --quiet rules --configfile recipes/testbed.yaml
+demo: references setup-demo
+	@echo 'generate: {limit: $(REFERENCES:all=null)}' >$(VENV)/references.yaml
+	@$(RUN) paraloom run --brief recipes/demo.yaml $(if $(REFERENCES),$(VENV)/references.yaml) -- \
+	  --cores $(CORES) $(if $(STS),--config 'sts={data: [$(STS)]}')
+	@$(RUN) paraloom runs show demo --examples 20
+	@echo; echo "report: runs/demo/release/report.html"; echo "corpus: runs/demo/release"
+
+testbed: setup-training
+	@$(RUN) paraloom run --brief recipes/testbed.yaml -- --cores $(CORES)
 	$(RUN) paraloom release summary --run runs/testbed
 
 # One thread a worker: more would wait for each other.
@@ -151,7 +138,7 @@ BY_GROUP := --dist loadgroup --no-loadscope-reorder
 check: lint
 	$(PYTEST) -q --dist worksteal -m "not slow and not rest" tests/unit
 
-lint: $(STAMP)
+lint: setup-work
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) snakefmt --check Snakefile rules
@@ -159,7 +146,7 @@ lint: $(STAMP)
 	$(RUN) snakemake --lint
 
 # A dead link, a lost anchor or a page in no group ends it (not with --quiet). The variable: no advertisement.
-docs: $(STAMP)
+docs: setup-work
 	$(RUN) NO_MKDOCS_2_WARNING=1 mkdocs build
 
 test: setup lint docs test-packages
@@ -191,7 +178,7 @@ FUZZ ?= 8000
 fuzz: setup
 	$(RUN) PARALOOM_FUZZ=$(FUZZ) python -m pytest -q -n $(CORES) tests/fuzz
 
-format: $(STAMP)
+format: setup-work
 	$(RUN) ruff check --fix .
 	$(RUN) ruff format .
 	$(RUN) snakefmt Snakefile rules

@@ -60,7 +60,7 @@ _OF_PEOPLE = {
     "serve": Entry("workflow_scripts.apps.rewriter.serve", "a page and an API that paraphrase"),
 }
 _OF_FILES = {
-    "setup": Entry("paraloom.set_up", "add what pip can't resolve: models, Sockeye, KenLM"),
+    "setup": Entry("paraloom.set_up", "install what a part needs: models, stages, Sockeye, KenLM"),
     "inspect": Entry("workflow_scripts.nmt.inspect", "what a model is, and whether it can be used"),
     "export": Entry("workflow_scripts.stages.release.export", "selected paraphrases as TSV"),
 }
@@ -175,7 +175,7 @@ def start(name: str, words: Sequence[str]) -> int | None:
             raise  # a fault of ours: no package that could be installed mends it
         raise InputError(
             f"{NAME} {name} needs the package {error.name}, which {sys.executable} lacks: "
-            "pip install 'paraloom[all]', or make setup in a clone (README.md)"
+            "paraloom setup, or make setup in a clone, installs it (README.md)"
         ) from error
     return status
 

@@ -19,7 +19,7 @@ _CONFIG = re.compile("(--config|-C)(?:=|(?<=-C)|$)(.*)")
 _OURS = ("--configfile", "--configfiles", "--snakefile", "-s")
 
 
-def main() -> None:
+def main() -> int | None:
     """Run the workflow: without a recipe the demo; whatever stands behind -- is for Snakemake."""
     words = sys.argv[1:]
     ours, theirs = words, list[str]()
@@ -27,13 +27,16 @@ def main() -> None:
         at = words.index("--")
         ours, theirs = words[:at], words[at + 1 :]
     parser = CommandParser(
-        usage=f"{sys.argv[0]} [RECIPE ...] [-- OPTIONS AND TARGETS OF SNAKEMAKE]",
+        usage=f"{sys.argv[0]} [--brief] [RECIPE ...] [-- OPTIONS AND TARGETS OF SNAKEMAKE]",
         description=main.__doc__,
         epilog="Without --cores all cores are used. The exit status is Snakemake's.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "recipes", nargs="*", type=Path, metavar="RECIPE", help="YAML files; a later one goes first"
+    )
+    parser.add_argument(
+        "--brief", action="store_true", help="a line for each stage in place of Snakemake's lines"
     )
     found, unknown = parser.parse_known_args(ours)
     if unknown:
@@ -47,6 +50,10 @@ def main() -> None:
         [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
     )
     sys.stdout.flush()
+    if found.brief:
+        from paraloom.screen import watch
+
+        return watch(command(recipes, theirs))
     # In place of this process: signals reach it, and its status is that of the command.
     os.execv(sys.executable, command(recipes, theirs))
 

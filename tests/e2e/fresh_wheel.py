@@ -73,6 +73,15 @@ def test_the_demo_is_planned_in_an_empty_folder(base):
     assert "release" in base.run("paraloom", "run", "--", "--dry-run", "--quiet", "host")
 
 
+def test_the_demo_runs_on_what_is_set_up_for_it(base):
+    base.run("paraloom", "setup", "demo")
+    where = base.run("python", "-c", "from paraloom.place import WORKFLOW; print(WORKFLOW)").strip()
+    recipe = f"data: {where}\ngenerate: {{limit: 4}}\n"
+    (base.work / "few.yaml").write_text(recipe, encoding="utf-8")
+    base.run("paraloom", "run", "--brief", "recipes/demo.yaml", "few.yaml", "--", "--cores", "2")
+    assert base.run("paraloom", "runs", "show", "demo")
+
+
 @pytest.mark.skipif(not SHIM.is_dir(), reason=f"no stand-in for conda at {SHIM}")
 def test_jobs_see_the_packages_of_their_own_environment(base):
     found = base.run("python", "-c", "import numpy; print(numpy.__file__)").strip()

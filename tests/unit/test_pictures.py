@@ -93,15 +93,3 @@ def test_a_picture_fits_a_narrow_screen_and_loads_nothing(name):
     for each in root.iter(f"{SVG}text"):
         assert float(each.get("x")) + letters[each.get("class")] * len(each.text) <= width
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|<script|@import|url\(", text)
-
-
-def test_the_front_page_shows_what_the_readme_does():
-    """The paraphrases of the picture are those of the same reference in the README."""
-    root = ET.fromstring((DOCS / "paraphrases.svg").read_text(encoding="utf-8"))
-    texts = [each.text for each in root.iter(f"{SVG}text")]
-    _, _, rest = (DOCS.parent / "README.md").read_text(encoding="utf-8").partition(f"{texts[3]}\n")
-    listed = re.findall(
-        r"(?m)^ *(?:parabank2_demo)? +(\d\.\d\d)  +(.*)$", rest.split("  paraloom")[0]
-    )
-    assert len(listed) == 5
-    assert [*zip(texts[-10::2], texts[-9::2], strict=True)] == listed

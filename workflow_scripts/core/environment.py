@@ -81,6 +81,9 @@ def prepare_environment() -> None:
     - A job's own Snakemake is started with `python -m`. It must not import Python files that happen
       to be in the working directory.
     - Snakemake, PyTorch and others ask for the name of the user, and fail where there is none.
+    - Images of containers tell Python to keep no bytecode: each job would compile all that it
+      imports again, which costs it as much as the rest of its start.
     """
     os.environ["PYTHONSAFEPATH"] = "1"
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["LOGNAME"] = user_name()

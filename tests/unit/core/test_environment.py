@@ -33,8 +33,10 @@ def test_user_without_a_name_gets_one(monkeypatch):
 def test_name_of_a_user_stays(monkeypatch):
     monkeypatch.setenv("LOGNAME", "someone")
     monkeypatch.setenv("PYTHONSAFEPATH", "")
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     prepare_environment()
     assert getpass.getuser() == "someone"
+    assert "PYTHONDONTWRITEBYTECODE" not in os.environ
 
 
 def test_a_python_of_another_encoding_is_refused(monkeypatch):

@@ -92,6 +92,11 @@ def test_log_that_is_not_there_says_nothing(tmp_path):
         ("error: old\nerror: new\n", "new"),
         ("Traceback (most recent call last):\n  File x\nValueError: no\n", "ValueError: no"),
         (
+            "Traceback (most recent call last):\n  File x\nModuleNotFoundError: No module 'x'",
+            "ModuleNotFoundError: No module 'x'; `paraloom setup` installs it, "
+            "`make setup` in a clone",
+        ),
+        (
             "error: old\nTraceback (most recent call last):\n  File x\nRuntimeError: CUDA error\n"
             "Compile with TORCH_USE_CUDA_DSA\n  warnings.warn(\n",
             "RuntimeError: CUDA error",

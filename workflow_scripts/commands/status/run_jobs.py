@@ -103,6 +103,8 @@ def failure(log: Path) -> str:
         if line.startswith("Traceback "):
             # Below the frames, which are indented; advice and warnings may follow.
             below = [line for line in lines[number + 1 :] if not line[0].isspace()]
+            if below and below[0].startswith("ModuleNotFoundError"):
+                return f"{below[0]}; `paraloom setup` installs it, `make setup` in a clone"
             return below[0] if below else _NO_MESSAGE
     if not lines:
         return _NO_MESSAGE

@@ -39,7 +39,7 @@ def program(name: str) -> str:
 def _missing(part: str) -> InputError:
     return InputError(
         f"columns with a language_model need KenLM's {part}, which is not there: "
-        "`make deps` installs what it is compiled with, `make setup` then compiles it "
+        "`make deps` installs what it is compiled with, `paraloom setup kenlm` then compiles it "
         "(with --use-conda both happen by themselves)"
     )
 
