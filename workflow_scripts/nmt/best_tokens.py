@@ -1,6 +1,7 @@
 """The best next tokens of every slot."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Self
 
@@ -20,6 +21,9 @@ from workflow_scripts.nmt.vocabulary import EOS, PAD, UNK
 _CACHED_LOGITS = 2**18
 # How many of the best tokens are looked at first, to find those that a truncation keeps.
 FIRST_LOOK = 32
+# Sets of a shortlist whose pieces a CPU computes at once. Sources share few pieces, so with more of
+# them most of what is computed for a slot is not in its set; with fewer the products are small.
+SETS_AT_ONCE = 4
 
 
 def output_rows(device: torch.device) -> int:
@@ -60,8 +64,8 @@ class OutputLayer:
     <pad>, <unk>, <s> and the entries that fill up a vocabulary count in the softmax but are never
     candidates. So they are taken out of the logits before the others are looked at.
 
-    With the model's shortlist the softmax of a slot is over the pieces of one of several sets. Only
-    the pieces that are in any of them are computed.
+    With the model's shortlist the softmax of a slot is over the pieces of one of several sets. Each
+    few sets have a layer of their own, which computes only the pieces that are in any of them.
     """
 
     def __init__(self, model: Model):
@@ -75,15 +79,45 @@ class OutputLayer:
         counts[EOS:words] = False
         self._others = counts.nonzero()[:, 0]
         self._sets: Sets | None = None
+        self._layers: list[OutputLayer] = []
         if model.shortlist is not None:
             self._all, self._in_columns = output.columns, output.in_columns()
 
     def restrict(self, allowed: Sequence[Ids]) -> None:
         """Set the sets that slots may have from now on, each of the ids of pieces with <unk>."""
-        self._sets = Sets.of(allowed, self._all, self._others.device)
-        self._words = self._in_columns(self._sets.piece)
-        # Every set has <unk>, and no other piece that is no candidate.
-        self._others = self._sets.column[UNK : UNK + 1]
+        device = self._others.device
+        # An accelerator would have to wait for the host to divide the slots.
+        size = SETS_AT_ONCE if device.type == "cpu" else len(allowed)
+        self._layers = []
+        for first in range(0, len(allowed), size):
+            layer = copy(self)
+            layer._layers = []
+            layer._sets = sets = Sets.of(allowed[first : first + size], self._all, device)
+            layer._words = self._in_columns(sets.piece)
+            # Every set has <unk>, and no other piece that is no candidate.
+            layer._others = sets.column[UNK : UNK + 1]
+            self._layers.append(layer)
+
+    def _by_sets(
+        self, number: Tensor, found: Callable[["OutputLayer", Tensor, int], Candidates]
+    ) -> Candidates:
+        """Return the candidates of rows whose sets are `number` [N].
+
+        `found` gives those of some rows, given a layer, the rows, and the number of its first set.
+        """
+        if len(self._layers) == 1:
+            return found(self._layers[0], torch.arange(len(number), device=number.device), 0)
+        group = number // SETS_AT_ONCE
+        order = [(group == index).nonzero()[:, 0] for index in range(len(self._layers))]
+        parts = [
+            found(layer, rows, index * SETS_AT_ONCE)
+            for index, (layer, rows) in enumerate(zip(self._layers, order, strict=True))
+            if len(rows)
+        ]
+        joined = _joined([(part.ids, part.log_probabilities) for part in parts])
+        back = torch.cat(order).argsort()
+        asked = torch.cat([part.asked for part in parts])
+        return Candidates(*(each[back] for each in (*joined, asked)))
 
     def best(
         self,
@@ -101,9 +135,18 @@ class OutputLayer:
                 slot's set, or <pad>.
             number: [N], of the slot's set; without a shortlist it has no meaning.
         """
-        count = min(count, self._count)
         if asked is None:
             asked = torch.zeros(len(hidden), 0, dtype=torch.int64, device=hidden.device)
+        if self._layers:
+            assert number is not None
+            tokens, sets_of = asked, number
+            return self._by_sets(
+                number,
+                lambda layer, rows, first: layer.best(
+                    hidden[rows], count, tokens[rows], sets_of[rows] - first
+                ),
+            )
+        count = min(count, self._count)
         sets = self._sets
         if sets is None:
             number = torch.zeros(len(hidden), 0, dtype=torch.int64, device=hidden.device)
@@ -150,6 +193,20 @@ class OutputLayer:
             reads: whether the host may read how many are kept. Otherwise all tokens are sorted, and
                 the result has as many columns.
         """
+        if self._layers:
+            assert number is not None
+            return self._by_sets(
+                number[slots],
+                lambda layer, rows, first: layer.kept(
+                    hidden,
+                    slots[rows],
+                    forbidden[rows],
+                    truncation,
+                    temperature,
+                    number - first,
+                    reads,
+                ),
+            )
         sets = self._sets
         forbidden = forbidden.clamp(min=PAD)  # <pad> is never a candidate
         if sets is not None:
@@ -164,12 +221,10 @@ class OutputLayer:
                 places, place = part.unique_consecutive(return_inverse=True)
             numbers = None if number is None else number[places]
             parts += self._kept(hidden[places], place, stops, cut, numbers)
-        width = max(ids.shape[1] for ids, _ in parts)
-        ids = torch.cat([F.pad(ids, (0, width - ids.shape[1])) for ids, _ in parts])
+        ids, values = _joined(parts)
         if sets is not None:
             ids = sets.piece[ids]
-        values = [F.pad(part, (0, width - part.shape[1]), value=-torch.inf) for _, part in parts]
-        return Candidates(ids, torch.cat(values), hidden.new_zeros(len(slots), 0))
+        return Candidates(ids, values, hidden.new_zeros(len(slots), 0))
 
     def _kept(
         self,
@@ -229,6 +284,14 @@ class OutputLayer:
         others = logits.index_select(1, self._others).logsumexp(dim=1)
         logits.index_fill_(1, self._others, -torch.inf)
         return others
+
+
+def _joined(parts: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+    """Return ids and log-probabilities of all rows; those with fewer columns are filled up."""
+    width = max(ids.shape[1] for ids, _ in parts)
+    ids = [F.pad(ids, (0, width - ids.shape[1])) for ids, _ in parts]
+    values = [F.pad(part, (0, width - part.shape[1]), value=-torch.inf) for _, part in parts]
+    return torch.cat(ids), torch.cat(values)
 
 
 @dataclass(frozen=True)

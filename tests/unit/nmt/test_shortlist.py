@@ -96,9 +96,11 @@ def restricted_nll(model: Model, source: list[int], output: list[int], allowed: 
     return -float(restricted(model, source, output, allowed).gather(1, labels[:, None]).mean())
 
 
+@pytest.mark.parametrize("at_once", [1, 4])
 @pytest.mark.parametrize("cut", [{"k": 20}, {"top_p": 0.95}, {"min_p": 0.01}, {"epsilon": 0.001}])
 @torch.inference_mode()
-def test_samples_are_in_their_set_with_its_nll(short: Model, cut):
+def test_samples_are_in_their_set_with_its_nll(short: Model, cut, at_once, monkeypatch):
+    monkeypatch.setattr("workflow_scripts.nmt.best_tokens.SETS_AT_ONCE", at_once)
     requests = [SampleRequest(str(n), 0, source, [(7,)]) for n, source in enumerate([[5, 6], [9]])]
     for result in sample(short, requests, **cut, samples=30, seed=1):
         allowed = expected_set(result.request.source)
@@ -109,8 +111,10 @@ def test_samples_are_in_their_set_with_its_nll(short: Model, cut):
             assert nll == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.parametrize("at_once", [1, 4])
 @torch.inference_mode()
-def test_beams_are_in_their_set_with_wanted_pieces(short: Model):
+def test_beams_are_in_their_set_with_wanted_pieces(short: Model, at_once, monkeypatch):
+    monkeypatch.setattr("workflow_scripts.nmt.best_tokens.SETS_AT_ONCE", at_once)
     source = [5, 6]
     (outside, *_) = set(range(4, 24)) - expected_set(source)
     requests = [BeamRequest(source), BeamRequest(source, [(outside, 8)], [(4,)])]
