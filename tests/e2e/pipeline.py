@@ -15,9 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from tests.e2e import warm
 from workflow_scripts.stages.catalogue import STAGES
 
 ROOT = Path(__file__).resolve().parents[2]
+SNAKEFILE = ROOT / "Snakefile"
 # A guard against a run that hangs; machines differ by more than the runs of the tests do.
 TIMEOUT_SECONDS = 3600
 # Below a stage folder, what is not data: Sockeye's work folder, and durations.
@@ -39,7 +41,8 @@ class Pipeline:
     """A working directory with its configuration file.
 
     `environment` is that of Snakemake and its jobs, `before` a command that starts it, `snakefile`
-    the workflow, `cores` how many it uses at once.
+    the workflow, `cores` how many it uses at once. A run that a test only waits for starts
+    its processes by forks (tests/e2e/warm.py), where neither of the first three is changed.
     """
 
     def __init__(self, folder: Path, config: dict[str, Any]):
@@ -47,7 +50,7 @@ class Pipeline:
         self.config = config
         self.environment = environment()
         self.before: list[str] = []
-        self.snakefile = ROOT / "Snakefile"
+        self.snakefile = SNAKEFILE
         self.cores = 2
         self.folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(config)
@@ -99,15 +102,22 @@ class Pipeline:
 
     @contextmanager
     def started(
-        self, *arguments: str, terminal: int | IO[bytes] = subprocess.DEVNULL
+        self,
+        *arguments: str,
+        terminal: int | IO[bytes] = subprocess.DEVNULL,
+        python: Path | None = None,
     ) -> Iterator[subprocess.Popen[bytes]]:
         """Start Snakemake as the leader of its own process group, which ends with the block.
 
-        What the user sees goes to `terminal`.
+        What the user sees goes to `terminal`. `python` stands for that of the tests.
         """
+        command, given = [*self.before, *self.command(*arguments)], self.environment
+        if python:
+            command[0] = str(python)
+            given = given | {"PATH": f"{python.parent}{os.pathsep}{given['PATH']}"}
         process = subprocess.Popen(
-            [*self.before, *self.command(*arguments)],
-            env=self.environment,
+            command,
+            env=given,
             stdout=terminal,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
@@ -122,8 +132,10 @@ class Pipeline:
 
     def attempt(self, *arguments: str) -> tuple[int, str]:
         """Run Snakemake to its end; return its status and all that the user sees."""
+        as_usual = (self.environment, self.before, self.snakefile) == (environment(), [], SNAKEFILE)
+        python = warm.interpreter() if as_usual else None
         with tempfile.TemporaryFile() as terminal:
-            with self.started(*arguments, terminal=terminal) as process:
+            with self.started(*arguments, terminal=terminal, python=python) as process:
                 status = process.wait(timeout=TIMEOUT_SECONDS)
             terminal.seek(0)
             return status, terminal.read().decode("utf-8")
