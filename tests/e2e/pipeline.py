@@ -37,6 +37,12 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"} | day
 
 
+def quick_environment() -> dict[str, str]:
+    """Return the same, with a Python whose jobs are forks, where one is served."""
+    given, python = environment(), warm.interpreter()
+    return given | {"PATH": f"{python.parent}{os.pathsep}{given['PATH']}"} if python else given
+
+
 class Pipeline:
     """A working directory with its configuration file.
 
@@ -105,19 +111,16 @@ class Pipeline:
         self,
         *arguments: str,
         terminal: int | IO[bytes] = subprocess.DEVNULL,
-        python: Path | None = None,
+        quick: bool = False,
     ) -> Iterator[subprocess.Popen[bytes]]:
         """Start Snakemake as the leader of its own process group, which ends with the block.
 
-        What the user sees goes to `terminal`. `python` stands for that of the tests.
+        What the user sees goes to `terminal`. `quick`: it and its jobs are forks.
         """
-        command, given = [*self.before, *self.command(*arguments)], self.environment
-        if python:
-            command[0] = str(python)
-            given = given | {"PATH": f"{python.parent}{os.pathsep}{given['PATH']}"}
+        command = self.command(*arguments)
         process = subprocess.Popen(
-            command,
-            env=given,
+            ["python", *command[1:]] if quick else [*self.before, *command],
+            env=quick_environment() if quick else self.environment,
             stdout=terminal,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
@@ -133,9 +136,8 @@ class Pipeline:
     def attempt(self, *arguments: str) -> tuple[int, str]:
         """Run Snakemake to its end; return its status and all that the user sees."""
         as_usual = (self.environment, self.before, self.snakefile) == (environment(), [], SNAKEFILE)
-        python = warm.interpreter() if as_usual else None
         with tempfile.TemporaryFile() as terminal:
-            with self.started(*arguments, terminal=terminal, python=python) as process:
+            with self.started(*arguments, terminal=terminal, quick=as_usual) as process:
                 status = process.wait(timeout=TIMEOUT_SECONDS)
             terminal.seek(0)
             return status, terminal.read().decode("utf-8")

@@ -14,7 +14,7 @@ import pytest
 
 from tests.e2e import micro
 from tests.e2e.faults.kills import written_stage
-from tests.e2e.pipeline import ROOT, Pipeline, environment, sha256
+from tests.e2e.pipeline import ROOT, Pipeline, quick_environment, sha256
 from tests.rules.test_structure import OURS
 from workflow_scripts.core.errors import InputError
 
@@ -100,7 +100,7 @@ def run_alone(job: Job, folder: Path) -> None:
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", job.command],
         cwd=folder,
-        env=environment() | {"PYTHONPATH": path},
+        env=quick_environment() | {"PYTHONPATH": path},
         capture_output=True,
         text=True,
         timeout=300,
