@@ -94,6 +94,19 @@ _SUMS = ".sums.json"
 _CHANGED = pytest.StashKey[list[str]]()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave a file without tests of `make test-all` out of these: its imports take longer."""
+    is_file = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    if not is_file or config.option.markexpr != "rest":
+        return None
+    return "mark.rest" not in collection_path.read_text(encoding="utf-8") or None
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Leave a text out of a test's name that is longer than a line: some have a megabyte."""
+    return argname if isinstance(val, str | bytes) and len(val) > 100 else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put long tests first, and keep a file of unit tests, which share fixtures, on one worker."""
