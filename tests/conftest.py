@@ -199,8 +199,9 @@ def finished(bitext: Path, once) -> Pipeline:
     config = micro.config(bitext)
 
     def make(folder: Path) -> None:
-        with Pipeline(folder, config).started() as process:
-            assert process.wait() == 0
+        pipeline = Pipeline(folder, config)
+        pipeline.before = ["env"]  # so it does not fork
+        pipeline.run()
 
     return Pipeline(once("finished", make), config)
 

@@ -55,7 +55,7 @@ def interpreter() -> Path | None:
 @contextmanager
 def serving(folder: Path) -> Iterator[None]:
     """Serve in the block; socket and interpreter are in `folder`."""
-    from tests.unit.test_start import LOADED  # the server does without
+    from tests.commands import LOADED  # the server does without
 
     after_torch = [
         f"{_OURS}stages.{name}"
@@ -73,7 +73,7 @@ def serving(folder: Path) -> Iterator[None]:
         server = subprocess.Popen(
             [sys.executable, "-P", __file__, str(listener.fileno()), *after_torch],
             env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             pass_fds=[listener.fileno()],
             start_new_session=True,
@@ -93,6 +93,9 @@ def serving(folder: Path) -> Iterator[None]:
 def _serve(listener: socket.socket, after_torch: Sequence[str]) -> bool:
     branches: dict[str, socket.socket] = {}
     while True:
+        ready, _, _ = select.select([listener, sys.stdin], [], [])
+        if listener not in ready:  # whom it serves is gone
+            os.killpg(0, signal.SIGKILL)
         client = listener.accept()[0].detach()
         _, files, _, _ = socket.recv_fds(socket.socket(fileno=os.dup(client)), 1, 4)
         module = _told(files[-1])["words"][1]
