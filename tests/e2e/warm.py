@@ -135,7 +135,7 @@ def _branch(channel: socket.socket) -> bool:
 def _import(module: str) -> None:
     """Import all that a module imports. The module itself is run later, and must not be there."""
     if module == "snakemake":
-        importlib.import_module("snakemake.cli")
+        importlib.import_module("snakemake.cli").get_argument_parser()  # which loads its plugins
         importlib.import_module("workflow_scripts.stages.catalogue")
         return
     found = importlib.import_module(module)
