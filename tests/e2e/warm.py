@@ -99,8 +99,10 @@ def _serve(listener: socket.socket, after_torch: Sequence[str]) -> bool:
         client = listener.accept()[0].detach()
         _, files, _, _ = socket.recv_fds(socket.socket(fileno=os.dup(client)), 1, 4)
         module = _told(files[-1])["words"][1]
-        way = ["torch"] if module in after_torch else []
-        if _passed([*way, module], [client, *files], branches):
+        # Whatever writes a record has loaded the first of these.
+        way = ["pyarrow.parquet", "torch"] if module in after_torch else ["pyarrow.parquet"]
+        way = [module] if module == "snakemake" else [*way, module]
+        if _passed(way, [client, *files], branches):
             return True
 
 
