@@ -14,6 +14,29 @@ from workflow_scripts.plan.job import Job
 from workflow_scripts.plan.layout import Layout
 
 ROOT = Path(__file__).resolve().parents[1]
+LEXICAL_SLOTS = "workflow_scripts.testbed.lexical_slots"
+# The slow packages that commands load, and these commands; all others of the rules load none:
+# tests/unit/test_start.py. Those of the stages go by what is behind `stages.`.
+LOADED = {
+    "sacremoses": "clean.shard",
+    "sacremoses pandas": "evaluate.run_answers",
+    "huggingface_hub": "corpus.hub",
+    "pandas": "evaluate.statistics evaluate.system_ratings transfer.collect",
+    "torch": "dual_filter.pair_scores encoder.masked encoder.tasks.comparison evaluate.rewriting"
+    " filter.classify filter.embedding_score filter.feature_values filter.train_classifier"
+    " generate.candidates rewrite.finished_model rewrite.measure rewrite.measure_control"
+    " rewrite.continued rewrite.parses rewrite.repair score.reference_scores score.shard"
+    " syntax.shard train.take_over",
+    "torch sacremoses": "generate.write_sources",
+    "torch scipy": "encoder.identification_pairs encoder.tasks.tuning judge.shard",
+    "torch scipy scipy.stats": "embed.train judge.grammar.train",
+    f"torch scipy scipy.stats pandas {LEXICAL_SLOTS}": "lexicon.measure_lexicon",
+    "torch transformers huggingface_hub": "filter.encoder_score",
+    # scikit-learn loads pandas, where it is there.
+    "torch scipy scipy.stats sklearn pandas": "encoder.identify judge.fit_run transfer.represented",
+    "torch scipy scipy.stats sklearn pandas nltk": "embed.sts_comparison",
+    "torch sockeye": "rewrite.train train.sockeye",
+}
 MODULE = re.compile(r"[a-z_]+(\.[a-z_0-9]+)+")
 
 

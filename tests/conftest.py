@@ -1,11 +1,11 @@
 """Fixtures of all tests, the order in which they run, and the runs that they share."""
 
-import csv
 import fcntl
 import itertools
 import json
 import os
 import signal
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import hypothesis
 import pytest
 
 from tests import oracles
-from tests.e2e import micro
+from tests.e2e import micro, warm
 from tests.e2e.pipeline import Pipeline, result_sums
 from tests.processes import none_left
 from workflow_scripts.core.errors import InputError
@@ -94,6 +94,19 @@ _SUMS = ".sums.json"
 _CHANGED = pytest.StashKey[list[str]]()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave a file without tests of `make test-all` out of these: its imports take longer."""
+    is_file = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    if not is_file or config.option.markexpr != "rest":
+        return None
+    return "mark.rest" not in collection_path.read_text(encoding="utf-8") or None
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Leave a text out of a test's name that is longer than a line: some have a megabyte."""
+    return argname if isinstance(val, str | bytes) and len(val) > 100 else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put long tests first, and keep a file of unit tests, which share fixtures, on one worker."""
@@ -104,11 +117,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: [not item.nodeid.startswith(folder) for folder in _FIRST])
 
 
+def _shared(config: pytest.Config) -> Path:
+    """Return the folder of the runs that tests share.
+
+    Other parts of the tests find them there as well, where PARALOOM_TEST_RUNS names it.
+    """
+    root = config._tmp_path_factory.getbasetemp()
+    own = root.parent if hasattr(config, "workerinput") else root
+    return Path(os.environ.get("PARALOOM_TEST_RUNS", own))
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Let the session fail if a test changed a run that tests share."""
     if hasattr(session.config, "workerinput"):
         return
-    root = session.config._tmp_path_factory.getbasetemp()
+    root = _shared(session.config)
     changed = []
     for path in sorted(root.glob(f"*{_SUMS}")):
         before = json.loads(path.read_text(encoding="utf-8"))
@@ -120,40 +143,33 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-def cpu_seconds(run: Path) -> list[float]:
-    """Return what each job of a run took, as Snakemake measured it."""
-    found = []
-    for path in (run / "results" / "benchmarks").rglob("*.tsv"):
-        with path.open(encoding="utf-8", newline="") as stream:
-            found += [float(row["cpu_time"]) for row in csv.DictReader(stream, delimiter="\t")]
-    return found
-
-
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Tell what shared runs cost, and name their files that a test changed."""
-    for path in sorted(config._tmp_path_factory.getbasetemp().glob(f"*{_SUMS}")):
-        name = path.name.removesuffix(_SUMS)
-        if seconds := cpu_seconds(path.with_name(name)):
-            told = f"{sum(seconds):.0f} CPU-seconds of {len(seconds)} jobs"
-            terminalreporter.write_line(f"the run {name}: {told}")
+    """Name the files of shared runs that a test changed."""
     if changed := config.stash.get(_CHANGED, []):
         terminalreporter.section("files of a shared run that a test changed", red=True)
         terminalreporter.write_line("\n".join(changed))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_cmdline_main(config: pytest.Config) -> Iterator[None]:
+    """Keep processes for the jobs of runs to start from, as long as the tests last."""
+    if hasattr(config, "workerinput") or config.option.collectonly:
+        return (yield)
+    with tempfile.TemporaryDirectory() as folder, warm.serving(Path(folder)):
+        return (yield)
+
+
 @pytest.fixture(scope="session")
 def once(
-    tmp_path_factory: pytest.TempPathFactory, worker_id: str
+    pytestconfig: pytest.Config,
 ) -> Callable[[str, Callable[[Path], None]], Path]:
     """Make a folder once for all workers of pytest-xdist, which then share it.
 
     No test may change the results of a run in it: the end of the session looks.
     """
-    root = tmp_path_factory.getbasetemp()
-    if worker_id != "master":
-        root = root.parent
+    root = _shared(pytestconfig)
 
     def folder(name: str, make: Callable[[Path], None]) -> Path:
         with (root / f"{name}.lock").open("w") as lock:
@@ -176,9 +192,18 @@ def bitext(once) -> Path:
 
 @pytest.fixture(scope="session")
 def finished(bitext: Path, once) -> Pipeline:
-    """A finished micro run, never to be changed: for tests that change a run and make it again."""
+    """A finished micro run, never to be changed: for tests that change a run and make it again.
+
+    Its jobs start as a user's do: kills come after shares of the times that they took.
+    """
     config = micro.config(bitext)
-    return Pipeline(once("finished", lambda folder: Pipeline(folder, config).run()), config)
+
+    def make(folder: Path) -> None:
+        pipeline = Pipeline(folder, config)
+        pipeline.before = ["env"]  # so it does not fork
+        pipeline.run()
+
+    return Pipeline(once("finished", make), config)
 
 
 @pytest.fixture(scope="session")

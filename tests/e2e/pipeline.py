@@ -15,9 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from tests.e2e import warm
 from workflow_scripts.stages.catalogue import STAGES
 
 ROOT = Path(__file__).resolve().parents[2]
+SNAKEFILE = ROOT / "Snakefile"
 # A guard against a run that hangs; machines differ by more than the runs of the tests do.
 TIMEOUT_SECONDS = 3600
 # Below a stage folder, what is not data: Sockeye's work folder, and durations.
@@ -35,11 +37,18 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"} | day
 
 
+def quick_environment() -> dict[str, str]:
+    """Return the same, with a Python whose jobs are forks, where one is served."""
+    given, python = environment(), warm.interpreter()
+    return given | {"PATH": f"{python.parent}{os.pathsep}{given['PATH']}"} if python else given
+
+
 class Pipeline:
     """A working directory with its configuration file.
 
     `environment` is that of Snakemake and its jobs, `before` a command that starts it, `snakefile`
-    the workflow, `cores` how many it uses at once.
+    the workflow, `cores` how many it uses at once. A run that a test only waits for starts
+    its processes by forks (tests/e2e/warm.py), where neither of the first three is changed.
     """
 
     def __init__(self, folder: Path, config: dict[str, Any]):
@@ -47,7 +56,7 @@ class Pipeline:
         self.config = config
         self.environment = environment()
         self.before: list[str] = []
-        self.snakefile = ROOT / "Snakefile"
+        self.snakefile = SNAKEFILE
         self.cores = 2
         self.folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(config)
@@ -99,15 +108,19 @@ class Pipeline:
 
     @contextmanager
     def started(
-        self, *arguments: str, terminal: int | IO[bytes] = subprocess.DEVNULL
+        self,
+        *arguments: str,
+        terminal: int | IO[bytes] = subprocess.DEVNULL,
+        quick: bool = False,
     ) -> Iterator[subprocess.Popen[bytes]]:
         """Start Snakemake as the leader of its own process group, which ends with the block.
 
-        What the user sees goes to `terminal`.
+        What the user sees goes to `terminal`. `quick`: it and its jobs are forks.
         """
+        command = self.command(*arguments)
         process = subprocess.Popen(
-            [*self.before, *self.command(*arguments)],
-            env=self.environment,
+            ["python", *command[1:]] if quick else [*self.before, *command],
+            env=quick_environment() if quick else self.environment,
             stdout=terminal,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
@@ -122,8 +135,9 @@ class Pipeline:
 
     def attempt(self, *arguments: str) -> tuple[int, str]:
         """Run Snakemake to its end; return its status and all that the user sees."""
+        as_usual = (self.environment, self.before, self.snakefile) == (environment(), [], SNAKEFILE)
         with tempfile.TemporaryFile() as terminal:
-            with self.started(*arguments, terminal=terminal) as process:
+            with self.started(*arguments, terminal=terminal, quick=as_usual) as process:
                 status = process.wait(timeout=TIMEOUT_SECONDS)
             terminal.seek(0)
             return status, terminal.read().decode("utf-8")

@@ -183,14 +183,6 @@ def digests(folder):
 
 
 @pytest.mark.slow
-def test_repeating_gives_the_same_bytes(tmp_path, bitext):
-    run_import(tmp_path / "one", bitext)
-    run_import(tmp_path / "two", bitext)
-    run_import(tmp_path / "two", bitext)
-    assert digests(tmp_path / "one") == digests(tmp_path / "two")
-
-
-@pytest.mark.slow
 def test_the_number_of_shards_changes_nothing_else(tmp_path, bitext):
     run_import(tmp_path / "many", bitext, shards=100)
     run_import(tmp_path / "one", bitext, shards=1)

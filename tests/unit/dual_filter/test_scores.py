@@ -1,10 +1,8 @@
 import json
 import math
-import shutil
 
 import pytest
 
-from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairScoreRow
@@ -109,17 +107,6 @@ def test_another_threshold_needs_no_rescoring(tmp_path, models, pairs, write_pai
         )
         trusted = len(pairs) - len(sums)
         assert verify(output)["rows_out"] == trusted + sum(total <= bound for total in sums)
-
-
-def test_a_model_folder_that_was_changed_is_refused(tmp_path, models, pairs, write_pairs):
-    copies = {name: shutil.copytree(folder, tmp_path / name) for name, folder in models.items()}
-    (copies["backward"] / "params.best").write_bytes(b"half a model")
-    with pytest.raises(InputError, match=r"backward/params\.best differs from what"):
-        run_scores(copies, write_pairs(pairs), tmp_path / "scores.parquet")
-    (copies["backward"] / "model.json").unlink()
-    with pytest.raises(InputError, match=r"has no record model\.json"):
-        run_scores(copies, write_pairs(pairs), tmp_path / "scores.parquet")
-    assert not (tmp_path / "scores.parquet").exists()
 
 
 @pytest.mark.slow

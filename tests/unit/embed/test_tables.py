@@ -3,8 +3,6 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.embed.sts_example import QUOTED, STS
-from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.stages.embed import tables
 
 
@@ -88,10 +86,3 @@ def test_differences_between_training_sets(run):
         {**pair, "second": "cost-beam-2", "pearson": -15.0, "low": -20.12, "high": 1.0},
         {**pair, "second": "all-beam", "pearson": None, "low": None, "high": None},
     ]
-
-
-def test_damaged_test_of_embeddings(made_up_run, embedded, tmp_path):
-    write_json(tmp_path / "sts.json", {"embeddings": {}})
-    run = made_up_run.finished(more={**embedded, "embed/sts": tmp_path})
-    with pytest.raises(InputError, match=r"sts\.json has no record testing\.json"):
-        tables.sts(run)

@@ -1,9 +1,4 @@
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -87,32 +82,6 @@ def test_the_same_again_is_the_same_byte_by_byte(tmp_path, inputs):
     first = contents(tmp_path / "1")
     train.main(arguments)
     assert contents(tmp_path / "1") == first
-
-
-@pytest.mark.rest
-@pytest.mark.slow
-def test_a_killed_training_goes_on_and_ends_with_the_same_bytes(tmp_path, inputs):
-    (tmp_path / "whole").mkdir()
-    training, changes = {"epochs": 40}, {"encoders": ["word", "lstm"]}
-    train.main(examples.train_arguments(tmp_path / "whole", *inputs, training, **changes))
-    arguments = examples.train_arguments(tmp_path, *inputs, training, **changes)
-    command = [sys.executable, "-m", "workflow_scripts.stages.embed.train", *arguments]
-    command += ["--checkpoint-seconds", "0"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    checkpoint = tmp_path / "work" / "checkpoint.pt"
-    for kill in range(2):
-        process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-        before = checkpoint.stat().st_mtime_ns if kill else 0
-        while process.poll() is None:
-            if checkpoint.exists() and checkpoint.stat().st_mtime_ns != before:
-                break
-            time.sleep(0.005)
-        assert process.poll() is None, "it ended before it could be killed"
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert not (tmp_path / "1" / "model.json").exists()
-    train.main(arguments)
-    assert contents(tmp_path / "1") == contents(tmp_path / "whole" / "1")
 
 
 def test_a_training_that_is_killed_while_it_tidies_up_can_be_done_again(

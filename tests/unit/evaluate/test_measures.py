@@ -291,15 +291,6 @@ def test_trees_need_their_levels(tmp_path, segmenter_path):
         run_main(tmp_path, segmenter_path, 1, syntax={"levels": 2})
 
 
-def test_changed_trees_are_refused(tmp_path, segmenter_path):
-    write_folders(tmp_path, [ROWS])
-    options = write_trees(tmp_path, [ROWS])
-    with (tmp_path / "trees" / "0000.parquet").open("ab") as stream:
-        stream.write(b"\0")
-    with pytest.raises(InputError, match=r"trees/0000\.parquet differs"):
-        run_main(tmp_path, segmenter_path, 1, *options, syntax={"levels": 2})
-
-
 @pytest.mark.slow
 def test_result_depends_neither_on_processes_nor_on_shards(tmp_path, segmenter_path):
     write_folders(tmp_path / "one", [ROWS])
@@ -308,14 +299,6 @@ def test_result_depends_neither_on_processes_nor_on_shards(tmp_path, segmenter_p
     two = run_main(tmp_path / "two", segmenter_path, 2, "--threads", "2").read_bytes()
     assert one == two
     assert run_main(tmp_path / "one", segmenter_path, 1, output="again.json").read_bytes() == one
-
-
-def test_changed_upstream_is_refused(tmp_path, segmenter_path):
-    write_folders(tmp_path, [ROWS])
-    with (tmp_path / "scored" / "0000.parquet").open("ab") as stream:
-        stream.write(b"\0")
-    with pytest.raises(InputError, match=r"scored/0000\.parquet differs"):
-        run_main(tmp_path, segmenter_path, 1)
 
 
 def test_missing_threshold(tmp_path, segmenter_path):

@@ -1,8 +1,3 @@
-import pytest
-
-from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.atomic import write_json
-from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.stages.evaluate.results import (
     all_measures,
     paraphrase_count,
@@ -28,15 +23,3 @@ def test_a_group_of_all_references_is_shown_once():
     groups["held_out"] = groups.pop("unknown") | {"references": 2}
     assert shown_groups(groups) == {"all": everything, "held-out": {"references": 2}}
     assert shown_groups({"all": none, "seen": none}) == {"all": none}
-
-
-def test_damaged_measures(tmp_path):
-    path = tmp_path / "measures.json"
-    with pytest.raises(InputError, match=r"measures\.json has no record"):
-        read_measures(path)
-    write_json(path, {"groups": {}})
-    write_record(tmp_path / "evaluation", 0, 0, {}, files=[path])
-    assert read_measures(path) == {"groups": {}}
-    write_json(path, {"groups": {"all": {}}})
-    with pytest.raises(InputError, match=r"measures\.json differs"):
-        read_measures(path)

@@ -71,9 +71,3 @@ def test_merge_adds(tmp_path):
     one.merge(two)
     assert one.result()["candidates"] == 2
     assert one.result()["sum"][20] == 2
-
-
-def test_damaged_file_is_refused(tmp_path):
-    (tmp_path / "0000.parquet").write_bytes(b"not Parquet")
-    with pytest.raises(Exception, match="0000"):
-        scored_histograms(tmp_path / "0000.parquet", {"all": None})

@@ -256,19 +256,6 @@ def test_parse_entropy_is_of_the_sampled_pairs(run, pairs):
     }
 
 
-def test_a_damaged_shard_of_trees_is_refused(run, tmp_path):
-    run(trees=trees())
-    shard = tmp_path / "trees" / "0000.parquet"
-    content = bytearray(shard.read_bytes())
-    content[len(content) // 2] ^= 1
-    config, output = {"pairs": 9, "columns": {}, "seed": 1}, tmp_path / "again.json"
-    given = {"folder": tmp_path / "pairs", "trees": tmp_path / "trees", "shards": 1}
-    given["scored"] = tmp_path / "scored"
-    shard.write_bytes(content)
-    with pytest.raises(InputError, match=r"trees/0000\.parquet"):
-        main(arguments(config, **given, output=output))
-
-
 def test_a_sample_is_bounded_and_seeded(run, monkeypatch):
     few = run(pairs=3)
     assert few["pairs"] == 3

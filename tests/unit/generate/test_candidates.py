@@ -118,13 +118,6 @@ def test_candidates_hold_no_forbidden_phrase_and_add_up(generated, model, senten
 
 
 @pytest.mark.slow
-def test_repeating_gives_the_same_bytes(generated, model, sentences, tmp_path):
-    pairs = [(number, *pair) for number, pair in enumerate(sentences)]
-    again = run_main(tmp_path / "again", model, pairs)
-    assert again.read_bytes() == generated.read_bytes()
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(not int8.can_compute(), reason="this torch has no products of 8-bit numbers")
 def test_in_8_bits_samples_are_as_many_and_repeat(generated, model, sentences, tmp_path):
     pairs = [(number, *pair) for number, pair in enumerate(sentences)]

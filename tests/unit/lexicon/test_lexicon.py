@@ -13,7 +13,6 @@ from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.stages.generate.ppdb import read_paraphrases
-from workflow_scripts.stages.lexicon import entries
 from workflow_scripts.stages.lexicon.report import lexicons_table
 
 FILES = ("lexicon.parquet", "lexicon.tsv.zst", "ppdb.gz")
@@ -149,15 +148,6 @@ def test_pairs_without_an_entry_are_an_error(tmp_path, pairs, settings, message)
     path = write_pairs(tmp_path / "set" / "pairs.parquet", pairs)
     with pytest.raises(InputError, match=message):
         make(tmp_path, [path], **settings)
-
-
-def test_counts_of_other_pairs_are_refused(pairs_file, tmp_path):
-    make(tmp_path, [pairs_file])
-    path = tmp_path / "counts" / "0000.parquet"
-    path.write_bytes(path.read_bytes() + b"x")
-    command = ["--words", str(tmp_path / "words"), "--counts", str(tmp_path / "counts")]
-    with pytest.raises(InputError, match="differs from what its stage wrote"):
-        entries.main(["--config", "{}", *command, "--shards", "1", "--output", "x"])
 
 
 def test_the_report_has_the_best_entries(pairs_file, tmp_path):

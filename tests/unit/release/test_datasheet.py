@@ -179,11 +179,6 @@ def test_quality_only_where_it_is_known(run, text, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_same_bytes_again(run, text, tmp_path):
-    assert write_datasheet(run, tmp_path / "again.md") == text
-
-
-@pytest.mark.slow
 def test_versions_days_and_commit(text, run, tmp_path, monkeypatch):
     provenance = text.split("## Provenance\n")[1]
     assert f"Made by Paraloom {version()}" in provenance

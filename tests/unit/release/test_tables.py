@@ -47,10 +47,3 @@ def test_embeddings_have_tables_where_there_are_some(write, found, tmp_path):
     }
     assert write(tmp_path).keys() == WITHOUT
     assert verify(tmp_path / "tables")["files"].keys() == {f"{name}.tsv" for name in WITHOUT}
-
-
-def test_the_same_bytes_again(write, embedded, tmp_path):
-    for name in ("one", "other"):
-        write(tmp_path / name, embedded)
-    for path in (tmp_path / "one").iterdir():
-        assert (tmp_path / "other" / path.name).read_bytes() == path.read_bytes()

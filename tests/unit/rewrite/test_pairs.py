@@ -182,16 +182,6 @@ def test_nothing_left_to_train_on_is_an_error(tmp_path):
         written(tmp_path, many(14))
 
 
-def test_a_damaged_training_set_is_refused(tmp_path):
-    write_table(tmp_path / "set.parquet", TrainingPairRow, [])
-    (tmp_path / "set.parquet").write_bytes(b"other")
-    tested = write_table(tmp_path / "evaluation.parquet", StsPairRow, [])
-    with pytest.raises(InputError, match="differs from what its stage wrote"):
-        training_pairs.write_pairs(
-            SETTINGS, [tmp_path / "set.parquet"], tested, 2, tmp_path / "out"
-        )
-
-
 @pytest.mark.slow
 def test_command_line(tmp_path):
     expected = written(tmp_path, many())

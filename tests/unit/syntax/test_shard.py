@@ -5,7 +5,6 @@ import shutil
 import pytest
 
 from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
-from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_rows
 from workflow_scripts.core.files.rows import ParaphrasesRow, TreesRow
@@ -146,11 +145,3 @@ def test_windows_and_batches_change_nothing(tmp_path, monkeypatch):
     whole = run_main(tmp_path).read_bytes()
     monkeypatch.setattr(shard, "WINDOW", 1)
     assert run_main(tmp_path, "--batch-sentences", "1", output="again").read_bytes() == whole
-
-
-def test_changed_input_is_refused(tmp_path):
-    path = write_input(tmp_path)
-    with path.open("ab") as stream:
-        stream.write(b"\0")
-    with pytest.raises(InputError, match=r"0000\.parquet differs"):
-        run_main(tmp_path)

@@ -1,8 +1,6 @@
 from xml.etree import ElementTree
 
-import pytest
-
-from tests.unit.svg import check_plot, texts
+from tests.unit.svg import texts
 from workflow_scripts.stages.train.curve_plot import learning_curve
 
 CURVE = [
@@ -13,12 +11,6 @@ CURVE = [
     }
     for n in range(1, 7)
 ]
-
-
-@pytest.mark.slow
-def test_the_plot_is_the_same_each_time():
-    check_plot(learning_curve(CURVE, "forward"))
-    assert learning_curve(CURVE, "forward") == learning_curve(CURVE, "forward")
 
 
 def test_the_best_checkpoint_is_named():

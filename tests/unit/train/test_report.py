@@ -4,7 +4,6 @@ import pytest
 
 from tests.unit.made_up_run import write_model
 from tests.unit.pages import Reader, captioned, rows_of
-from workflow_scripts.core.errors import InputError
 
 SECTION = "workflow_scripts.stages.train.report:models"
 
@@ -29,12 +28,3 @@ def test_filter_models_come_last(made_up_run, tmp_path):
     section = replace(made_up_run, units=units).section(SECTION)
     rows = rows_of(captioned(section, "As far as they were measured"))
     assert [row[0] for row in rows[1:]] == [*roles[2:], *roles[:2]]
-
-
-def test_a_damaged_curve_is_refused(made_up_run, tmp_path):
-    write_model(tmp_path, "forward")
-    folder = tmp_path / "train" / "forward" / "v1-0123456789ab"
-    with (folder / "learning_curve.tsv").open("a") as stream:
-        stream.write("\n")
-    with pytest.raises(InputError, match=r"learning_curve\.tsv differs"):
-        replace(made_up_run, units={"train/forward": folder}).section(SECTION)

@@ -8,7 +8,6 @@ from tests.tables import write_training_pairs
 from tests.unit.embed import examples
 from tests.unit.embed.test_train import collected
 from tests.unit.transfer.conftest import write_senteval
-from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
@@ -106,14 +105,6 @@ def test_tested_rows_that_a_training_pair_has_are_counted(folder):
     bag = json.loads((folder / "bag_of_words/transfer.json").read_text("utf-8"))
     assert bag["seen"] is None
     assert bag["gain"] == {}
-
-
-def test_a_damaged_table_of_tasks_is_refused(folder, tmp_path):
-    path = tmp_path / "sentences.parquet"
-    path.write_bytes((folder / "tasks/sentences.parquet").read_bytes()[:-1] + b"x")
-    path.with_suffix(".json").write_bytes((folder / "tasks/sentences.json").read_bytes())
-    with pytest.raises(InputError, match="differs from what its stage wrote"):
-        collect.read_collected(path)
 
 
 def test_the_section_shows_models_by_task_gains_and_data(folder):

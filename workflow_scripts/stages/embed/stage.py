@@ -64,6 +64,11 @@ class Embed(Stage):
             behind |= encoder_embedding(self.config, name)
         return self.tested | behind
 
+    @cached_property
+    def _tuned(self) -> dict[str, list[str]]:
+        """The points of grids of which the best is chosen; some recipes have thousands."""
+        return tuned(self.config)
+
     def instances(self) -> list[str | None]:
         if not self.embeddings:  # rewriters keep off the data as well
             return ["evaluation"] if rewriters(self.config) else []
@@ -97,7 +102,7 @@ class Embed(Stage):
             "sts_differences",
             "sts_encoder_differences",
         )
-        names += ("sts_tuned",) if tuned(self.config) else ()
+        names += ("sts_tuned",) if self._tuned else ()
         names += ("sts_sources",) if by_source(self.config) else ()
         return {name: f"workflow_scripts.stages.embed.tables:{name}" for name in names}
 
@@ -115,7 +120,7 @@ class Embed(Stage):
                 "seed": seed,
                 **({"development": development} if development else {}),
             }
-        points = tuned(self.config)
+        points = self._tuned
         if instance == "sts":
             return {
                 "bootstrap": sts["bootstrap"],
