@@ -18,6 +18,8 @@ CORES ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
+# Images of containers set it: each process would compile all that it imports (core/environment.py).
+unexport PYTHONDONTWRITEBYTECODE
 SYSTEM_PACKAGES := cmake g++ libboost-system-dev libboost-thread-dev libboost-program-options-dev \
 	libboost-test-dev python3-dev zlib1g-dev libbz2-dev liblzma-dev
 
