@@ -1,17 +1,14 @@
 """The judge of a language, ready to work on pairs of texts."""
 
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from paraloom.models import COMPILED_PRODUCTS
-from paraloom.place import WORKFLOW
+from paraloom.models import COMPILED_PRODUCTS, our_system
 from paraloom.requests import ArgumentError, device_for
 from paraloom.threads import one_torch_thread
 from workflow_scripts.core.device import choose_device
-from workflow_scripts.core.files.yaml_text import parse_yaml
 from workflow_scripts.nmt.memory import bound_compiled_products
 from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
@@ -47,7 +44,8 @@ class ReadyJudge:
         device: str | None = None,
     ):
         self._judge = judge = judge_of(str(name), language)
-        self.at_least = _usual_bound() if has_labels(judge, language) else 0.0
+        usual = our_system()["select"]["keep"]["probability"]
+        self.at_least = float(usual) if has_labels(judge, language) else 0.0
         bound_compiled_products(COMPILED_PRODUCTS)
         place = choose_device(device_for(device, "fp32")).type
         self._models = models_of(judge, encoder, None, place)
@@ -63,14 +61,6 @@ class ReadyJudge:
             InputError: too little is known of a pair.
         """
         return list(scores(self._judge, pairs, self._models, CHUNK, first))
-
-
-@cache
-def _usual_bound() -> float:
-    """Return the probability that the workflow's own system asks of what it keeps."""
-    path = WORKFLOW / "config.yaml"
-    systems = parse_yaml(path.read_text(encoding="utf-8"), str(path))["systems"]
-    return float(systems["paraloom"]["select"]["keep"]["probability"])
 
 
 def ready_judge(

@@ -38,6 +38,15 @@ DEFAULTS = {
 }
 
 
+@cache
+def our_system() -> dict[str, Any]:
+    """Return the block of the system `paraloom`, whose settings a Paraphraser has."""
+    path = WORKFLOW / "config.yaml"
+    systems = parse_yaml(path.read_text(encoding="utf-8"), str(path))["systems"]
+    block: dict[str, Any] = systems["paraloom"]
+    return block
+
+
 @dataclass(frozen=True)
 class Loaded:
     """A model that is ready to work.

@@ -30,8 +30,6 @@ from workflow_scripts.stages.score.near_doubles import (
 )
 
 _USUAL = Search()
-# Candidates with the same content words that are scored, as the system `paraloom` has it.
-OF_EACH_CONTENT = 3
 # Before what is wrong with a source that was given.
 _SOURCE = "source: "
 
@@ -127,6 +125,7 @@ class Paraphraser:
         self.licences = {model.name: model.licence for model in (self._there, self._back)}
         self._judge = ready_judge(judge, language, device)
         self.at_least = self._judge.at_least if self._judge else 0.0
+        self._of_each_content: int = models.our_system()["score"]["of_each_content"]
         self._writer = self._rewriter(self._there, None, search.source_beam)
         self._finder = self._rewriter(self._back, language, search.beam)
         self._threads = Threads(threads)
@@ -277,7 +276,7 @@ class Paraphraser:
         def order(each: _Candidate) -> tuple[float, str]:
             return unlikeness(each.nll, each.text, work.text), each.text
 
-        return of_each_content(work.candidates.values(), content, order, OF_EACH_CONTENT)
+        return of_each_content(work.candidates.values(), content, order, self._of_each_content)
 
     def _score(self, works: list[_Work]) -> None:
         """Score each candidate against the source that gave it; forget what can't be scored."""

@@ -11,7 +11,7 @@ import paraloom
 from paraloom import ArgumentError, InputError, Request
 from paraloom.judging import ReadyJudge
 from paraloom.models import Loaded
-from paraloom.paraphraser import OF_EACH_CONTENT, _require_directions
+from paraloom.paraphraser import _require_directions
 from tests.configs import ROOT
 from tests.packages import STUDENTS, require_packages
 from tests.tables import pair
@@ -181,8 +181,9 @@ def test_of_what_is_found_a_paraphraser_judges_what_a_run_does(exact, monkeypatc
         exact._judge, "probabilities", lambda pairs: asked.append(pairs) or probabilities(pairs)
     )
     text, most = "The patient received antibiotics for 10 days.", 1
-    assert resolve([], [])["systems"]["paraloom"]["score"]["of_each_content"] == OF_EACH_CONTENT
-    monkeypatch.setattr("paraloom.paraphraser.OF_EACH_CONTENT", most)
+    ours = resolve([], [])["systems"]["paraloom"]
+    assert ours["score"]["of_each_content"] == exact._of_each_content
+    monkeypatch.setattr(exact, "_of_each_content", most)
     exact(text)
     candidates = [
         {"text": each.text, "forward_nll": each.score, "source": answer.request.text}
