@@ -368,9 +368,12 @@ def collect(output: Path) -> None:
     _write_scale(scale)
 
 
-def compared_rows(language: str, rows: Sequence[Mapping[str, str]]) -> list[Compared]:
+def compared_rows(
+    language: str, rows: Sequence[Mapping[str, str]], precision: str = "int8"
+) -> list[Compared]:
     """Return what the student that made the candidates finds in each row, as `score` does."""
-    student = models.load({"en": "student_en_pt", "pt": "student_pt_en"}[language], None, "int8")
+    name = {"en": "student_en_pt", "pt": "student_pt_en"}[language]
+    student = models.load(name, None, precision)
     names = ("reference", "source", "paraphrase")
     texts = [tuple(normalise(row[name]) for name in names) for row in rows]
     return compared_texts(student.model, texts, student.source.encode, student.target.encode)

@@ -15,10 +15,9 @@ from workflow_scripts.nmt.linear import ACTIVATIONS, ROW_BLOCK, Columns, Linear,
 
 # The largest number of a row or a channel becomes this one.
 LARGEST = 127
-# Without VNNI oneDNN adds two products in 16 bits, which overflow if weights are larger than this.
+# Without VNNI oneDNN adds two products in 16 bits, which overflow if inputs are larger than this.
+# Weights keep their 8 bits: a student's are exact in these.
 LARGEST_WITHOUT_VNNI = 63
-# oneDNN is many times as fast with unsigned inputs as with signed ones: 0 is this number.
-_ZERO = 128
 # So near to a whole number, as a part of it, is what fp32 makes of one. Only 0 is near to 0.
 _WHOLE = 1e-5
 # Rows of a weight that are rounded in one go: a large one would need several times its memory.
@@ -33,15 +32,15 @@ def can_compute() -> bool:
 
 
 @cache
-def largest_weight() -> int:
-    """Return which whole number the largest weight of a channel becomes.
+def largest_input() -> int:
+    """Return which whole number the largest input of a row becomes.
 
     A product of the largest numbers tells. What torch says of the CPU is not enough, since the
     environment can keep oneDNN from instructions (ONEDNN_MAX_CPU_ISA).
     """
     largest = torch.full((ROW_BLOCK, ROW_BLOCK), float(LARGEST))
     weight, scale = largest.to(torch.int8), torch.ones(ROW_BLOCK)
-    exact = torch.equal(_product(largest, _packed(weight), scale), largest @ largest)
+    exact = torch.equal(_product(largest, _packed(weight), scale, LARGEST), largest @ largest)
     return LARGEST if exact else LARGEST_WITHOUT_VNNI
 
 
@@ -60,10 +59,9 @@ class Int8Linear(Linear):
         """Return the layer that is nearest to a plain one."""
         # oneDNN packs what is in memory, whatever the strides say.
         weight = layer.weight.float().contiguous()
-        largest = largest_weight()
-        scale = _old_scale(weight, largest)
+        scale = _old_scale(weight)
         if scale is None:
-            scale = torch.cat([_scale(rows, largest) for rows in weight.split(_ROWS)])
+            scale = torch.cat([_scale(rows, LARGEST) for rows in weight.split(_ROWS)])
         numbers = torch.empty(weight.shape, dtype=torch.int8)
         parts = zip(*(each.split(_ROWS) for each in (numbers, weight, scale)), strict=True)
         for rounded, rows, steps in parts:
@@ -110,8 +108,9 @@ class Int8Linear(Linear):
 
     def _product(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return the output [..., out] without the scale of each row [..., 1], and this scale."""
-        scale = _scale(x, LARGEST)
-        return _product(x / scale, self.weight, self.scale), scale
+        largest = largest_input()
+        scale = _scale(x, largest)
+        return _product(x / scale, self.weight, self.scale, largest), scale
 
     def _finished(self, product: Tensor, scale: Tensor) -> Tensor:
         return product * scale if self.bias is None else torch.addcmul(self.bias, product, scale)
@@ -127,14 +126,19 @@ def _packed(numbers: Tensor) -> Tensor:
     return torch.ops.onednn.qlinear_prepack(numbers, [ROW_BLOCK, numbers.shape[1]])
 
 
-def _product(x: Tensor, packed: Tensor, scale: Tensor) -> Tensor:
-    """Return the product [..., out] of `x` [..., in], rounded, and a packed weight at its scale."""
-    unsigned = x.round_().to(torch.int8).view(torch.uint8).add_(_ZERO)
+def _product(x: Tensor, packed: Tensor, scale: Tensor, largest: int) -> Tensor:
+    """Return the product [..., out] of `x` [..., in], rounded, and a packed weight at its scale.
+
+    `largest`: the largest magnitude in `x`.
+    """
+    # oneDNN is many times as fast with unsigned inputs as with signed ones: 0 is this number.
+    zero = largest + 1
+    unsigned = x.round_().to(torch.int8).view(torch.uint8).add_(zero)
     zeros = torch.zeros_like(scale, dtype=torch.int64)
     return torch.ops.onednn.qlinear_pointwise(
         unsigned,
         1.0,  # its scale
-        _ZERO,
+        zero,
         packed,
         scale,
         zeros,
@@ -148,7 +152,7 @@ def _product(x: Tensor, packed: Tensor, scale: Tensor) -> Tensor:
     )
 
 
-def _old_scale(weight: Tensor, largest: int) -> Tensor | None:
+def _old_scale(weight: Tensor) -> Tensor | None:
     """Return scales [out, 1] at which all of `weight` [out, in] are whole, None if there are none.
 
     Students of Marian come in 8 bits, with one scale for each matrix; up to three of these may be
@@ -157,7 +161,7 @@ def _old_scale(weight: Tensor, largest: int) -> Tensor | None:
     for matrices in range(1, 4):
         parts = weight.chunk(matrices)
         extremes = [torch.stack(part.aminmax()).abs().amax() for part in parts]
-        steps = [extreme.div(largest).clamp(min=_TINY) for extreme in extremes]
+        steps = [extreme.div(LARGEST).clamp(min=_TINY) for extreme in extremes]
         pairs = list(zip(parts, steps, strict=True))
         if all(_are_whole(rows / step) for part, step in pairs for rows in part.split(_ROWS)):
             return torch.cat([step.expand(len(part), 1) for part, step in pairs])

@@ -39,7 +39,7 @@ def config(tmp_path):
 
 @pytest.fixture
 def with_toy(config, monkeypatch):
-    monkeypatch.setattr("workflow_scripts.plan.layout.validate", lambda *_: None)
+    monkeypatch.setattr("workflow_scripts.plan.layout.validate", lambda config, _: config)
     return config | {"toy": {"min_words": 1}}
 
 

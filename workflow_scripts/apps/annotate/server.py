@@ -190,7 +190,8 @@ class Pages:
             application="annotate",
             title=campaign.title,
             campaign=campaign,
-            **{"name": None} | context,
+            name=context.pop("name", None),
+            **context,
         )
         return Response(text, status, media_type="text/html")
 
