@@ -38,8 +38,8 @@ def with_names(config: Config) -> Config:
     for name, own in names.items():
         if name != own and list(names.values()).count(own) > 1:
             raise InputError(
-                f"configuration: run.systems: {name} goes by the name of {own}, as another one does; "
-                f"a run has one of them, or systems.{name}.name is null"
+                f"configuration: run.systems: {name} goes by the name of {own}, as another "
+                f"does; a run has one of them, or systems.{name}.name is null"
             )
     named = {
         own: {key: value for key, value in blocks[name].items() if key != "name"}
