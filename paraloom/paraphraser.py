@@ -68,7 +68,7 @@ class Paraphraser:
     A text without a source is translated there several times; from each of these written sources
     the model back makes candidates. What differs from the text by function words, case, articles
     and punctuation alone is no paraphrase, and of candidates that differ so from each other the
-    three likeliest are scored against the source that gave them, and judged; only the best is one.
+    two likeliest are scored against the source that gave them, and judged; only the best is one.
     The same text, seed and search give the same paraphrases. Several threads may call one object,
     and take turns; each stream is for one of them.
 

@@ -126,6 +126,8 @@ class Rewriter:
         Raises:
             ArgumentError: an argument can't be.
         """
+        if at_least is None and self._engine.settings.copies:
+            at_least = 0.0  # a mended word may share nothing with the text
         defaults = wishes_of_call(n, keep, avoid, at_least)
         drawn = require_samples(samples, keep)
 

@@ -36,10 +36,10 @@ def with_names(config: Config) -> Config:
     run, blocks = config["run"], config["systems"]
     names = {name: blocks.get(name, {}).get("name") or name for name in run["systems"]}
     for name, own in names.items():
-        if name != own and own in run["systems"]:
+        if name != own and list(names.values()).count(own) > 1:
             raise InputError(
-                f"configuration: run.systems: {name} goes by the name of {own}, to find what that "
-                f"one made before; a run has one of them, or systems.{name}.name is null"
+                f"configuration: run.systems: {name} goes by the name of {own}, as another "
+                f"does; a run has one of them, or systems.{name}.name is null"
             )
     named = {
         own: {key: value for key, value in blocks[name].items() if key != "name"}

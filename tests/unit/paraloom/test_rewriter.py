@@ -1,5 +1,6 @@
 """A rewriter of a folder: the small trained model stands for one, Czech in and English out."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -35,6 +36,14 @@ def test_a_reason_does_not_repeat_long_words(rewriter):
     found = rewriter(TEXT, keep=[letter * 60 for letter in "abcd"])
     assert found == [] and found.why.startswith("unmet: no sentence with aaa")
     assert len(found.why) < 300
+
+
+def test_of_a_short_text_what_shares_no_word_is_given_where_it_is_mended(rewriter, monkeypatch):
+    assert rewriter("Muž.").why.startswith("unlike")
+    mends = replace(rewriter._engine.settings, copies=True)
+    monkeypatch.setattr(rewriter._engine, "settings", mends)
+    assert rewriter("Muž.") and rewriter([paraloom.Request("Muž.")], n=1)
+    assert rewriter("Muž.", at_least=0.5).why.startswith("refused: at_least")
 
 
 def test_the_judge_reads_the_text_that_the_model_reads(rewriter, monkeypatch):

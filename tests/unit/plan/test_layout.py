@@ -634,6 +634,13 @@ def test_the_former_block_of_paraloom_finds_what_paraloom_made(config):
     config["run"]["systems"] = ["paraloom", "paraloom_2"]
     with pytest.raises(InputError, match=r"paraloom_2 goes by the name of paraloom, .* is null"):
         folders(config)
+    config["run"]["systems"] = ["parabank2", "paraloom_2"]
+    config["systems"]["parabank2"]["name"] = "paraloom"
+    with pytest.raises(InputError, match="parabank2 goes by the name of paraloom"):
+        folders(config)
+    config["systems"]["parabank2"]["name"] = "paraloom_2"  # names may change places
+    assert {("select", "paraloom"), ("select", "paraloom_2")} <= folders(config).keys()
+    config["run"]["systems"] = ["paraloom", "paraloom_2"]
     config["systems"]["paraloom_2"]["name"] = None
     both = folders(config)
     assert {("select", "paraloom"), ("select", "paraloom_2")} <= both.keys()

@@ -83,6 +83,14 @@ def test_of_each_content_the_likeliest_are_left(language, most, given, left):
     assert fewer == row | {"candidates": [row["candidates"][number] for number in left]}
 
 
+def test_of_each_content_what_is_pruned_takes_no_place():
+    row = pair("c:1", reference="that man")
+    row |= {"candidates": [sampled("A man", 0.5), sampled("That man", 1.1)]}
+    assert thinned(row, 1, "en", 1.0)["candidates"] == row["candidates"][:1]
+    assert thinned(row, 1, "en", 1.1)["candidates"] == row["candidates"][1:]
+    assert thinned(row, 1, "en", 0.4)["candidates"] == row["candidates"][1:]
+
+
 def test_a_text_keeps_the_source_that_gives_the_lowest_sum_and_all_variants():
     found = [
         candidate("x", 1.0, 2.0, variant="b"),

@@ -71,7 +71,9 @@ def distinct(candidates: Iterable[GeneratedCandidate]) -> list[ScoredCandidate]:
     ]
 
 
-def thinned(row: CandidatesRow, most: int, language: str) -> CandidatesRow:
+def thinned(
+    row: CandidatesRow, most: int, language: str, prune_above: float | None = None
+) -> CandidatesRow:
     """Return a reference with its likeliest candidates of each content words, less the others.
 
     They are those of the lowest `unlikeness`; of equal ones the smaller text. A text is scored
@@ -82,15 +84,17 @@ def thinned(row: CandidatesRow, most: int, language: str) -> CandidatesRow:
         row: the reference with its candidates.
         most: how many texts of the same content words.
         language: of the candidates (ISO 639).
+        prune_above: candidates with a forward NLL above it come after the others.
     """
     texts: dict[str, GeneratedCandidate] = {}
     by_nll = sorted(row["candidates"], key=lambda each: (each["forward_nll"], each["source"] or ""))
     for candidate in by_nll:
         texts.setdefault(candidate["text"], candidate)
 
-    def order(candidate: GeneratedCandidate) -> tuple[float, str]:
+    def order(candidate: GeneratedCandidate) -> tuple[bool, float, str]:
         nll, text = candidate["forward_nll"], candidate["text"]
-        return unlikeness(nll, text, row["reference"]), text
+        pruned = prune_above is not None and nll > prune_above
+        return pruned, unlikeness(nll, text, row["reference"]), text
 
     def content(candidate: GeneratedCandidate) -> Hashable:
         return same_content(candidate["text"], language)
@@ -271,7 +275,9 @@ def score_shard(
 
     def likely(rows: Iterator[CandidatesRow]) -> Iterator[CandidatesRow]:
         for row in rows:
-            fewer = thinned(row, config["of_each_content"], config["language"])
+            fewer = thinned(
+                row, config["of_each_content"], config["language"], config["prune_above"]
+            )
             total["near_doubles"] += len(row["candidates"]) - len(fewer["candidates"])
             yield fewer
 
