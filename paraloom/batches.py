@@ -12,7 +12,7 @@ from workflow_scripts.core.text.normalisation import (
     words,
     written_without_blanks,
 )
-from workflow_scripts.core.text.text_tokens import tokens
+from workflow_scripts.core.text.text_tokens import parts, tokens
 from workflow_scripts.nmt.memory import return_freed_memory
 from workflow_scripts.stages.rewrite import requests as wishes
 from workflow_scripts.stages.rewrite.requests import MOST_CHARACTERS
@@ -220,7 +220,12 @@ def _alike(text: str, paraphrase: str) -> bool:
     Longer texts need not, nor those in scripts that part no words.
     """
     of_text, others = (
-        list(filter(None, map(letters_and_digits, tokens(each)))) for each in (text, paraphrase)
+        list(
+            filter(
+                None, (letters_and_digits(part) for word in tokens(each) for part in parts(word))
+            )
+        )
+        for each in (text, paraphrase)
     )
     if len(of_text) > _SHORT or any(map(written_without_blanks, text)):
         return True

@@ -44,8 +44,8 @@ class ReadyJudge:
         device: str | None = None,
     ):
         self._judge = judge = judge_of(str(name), language)
-        usual = our_system()["select"]["keep"]["probability"]
-        self.at_least = float(usual) if has_labels(judge, language) else 0.0
+        usual = our_system()["select"]["keep"].get("probability")
+        self.at_least = float(usual or 0) if has_labels(judge, language) else 0.0
         bound_compiled_products(COMPILED_PRODUCTS)
         place = choose_device(device_for(device, "fp32")).type
         self._models = models_of(judge, encoder, None, place)

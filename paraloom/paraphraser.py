@@ -125,7 +125,9 @@ class Paraphraser:
         self.licences = {model.name: model.licence for model in (self._there, self._back)}
         self._judge = ready_judge(judge, language, device)
         self.at_least = self._judge.at_least if self._judge else 0.0
-        self._of_each_content: int = models.our_system()["score"]["of_each_content"]
+        # Without the key all are scored.
+        most = models.our_system()["score"].get("of_each_content")
+        self._of_each_content: float = most or math.inf
         self._writer = self._rewriter(self._there, None, search.source_beam)
         self._finder = self._rewriter(self._back, language, search.beam)
         self._threads = Threads(threads)

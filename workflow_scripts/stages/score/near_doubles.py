@@ -68,7 +68,7 @@ def of_each_content(
     candidates: Iterable[Candidate],
     content: Callable[[Candidate], Hashable],
     order: Callable[[Candidate], Any],
-    most: int,
+    most: float,
 ) -> list[Candidate]:
     """Return the first candidates of each content, `most` of them, in their order.
 
