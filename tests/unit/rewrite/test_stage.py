@@ -4,8 +4,9 @@ import copy
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
-from tests.configs import keys, run_on_testbed
+from tests.configs import keys, refusal, refusals, run_on_testbed
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.catalogues.rewriters import KINDS
 from workflow_scripts.plan.selection import used
@@ -125,38 +126,32 @@ def test_systems_that_a_rewriter_writes_are_not_learnt_from(config):
     ]
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"training_sets": ["other"]}, "'other' is not among run.training_sets"),
-        ({"systems": ["paranmt"]}, "none of its training sets is of 'paranmt'"),
-        ({"model": "nothing"}, "'nothing' is not in models"),
-        ({"training_sets": None}, "it has no training_sets; only a finished model does without"),
-        ({"prefix": "paraphrase: "}, "prefix: only a finished model has one; take it out"),
-        (
-            {"model": "student_pt_en", "samples": 0},
-            "samples: the model 'student_pt_en' is finished",
-        ),
-        (
-            {"model": "student_pt_en", "training_sets": None, "write": ["reference"]},
-            "write: it goes with training_sets, which measure a finished model",
-        ),
-        ({"subword": "forward", "vocab_size": 100}, "only an own vocabulary has it"),
-        ({"samples": 2}, "samples: bpe models have one segmentation only"),
-        ({"subword": "filter"}, r"\(Its vocabulary: own"),
-        ({"held_out": {"dev": 0, "test": 5}}, "0 is less than the minimum"),
-        ({"held_out": {"dev": 5}}, "'test' is missing"),
-        ({"write": []}, "rewriters.plain.write"),
-        ({"writes": ["paraphrase"]}, "did you mean 'write'"),
-        ({"noise": {"weights": {"omit": 0}}}, "noise.weights: no kind has a weight above 0"),
-        ({"noise": {"weights": {}}}, "rewriters.plain.noise"),
-        ({"noise": {"weights": {"omits": 1}}}, "omits"),
-        ({"noise": {"clean": 1.5}}, "rewriters.plain.noise"),
-    ],
-)
-def test_a_block_that_can_not_be_is_refused_beforehand(config, changes, message):
-    with pytest.raises(InputError, match=message):
-        validate(without_none(with_rewriter(config, **changes)))
+REFUSED = """
+training_sets: [other] => 'other' is not among run.training_sets
+systems: [paranmt] => none of its training sets is of 'paranmt'
+model: nothing => 'nothing' is not in models
+training_sets: null => it has no training_sets; only a finished model does without
+prefix: 'paraphrase: ' => prefix: only a finished model has one; take it out
+{model: student_pt_en, samples: 0} => samples: the model 'student_pt_en' is finished
+{model: student_pt_en, training_sets: null, write: [reference]} => write: it goes with
+    training_sets, which measure a finished model
+{subword: forward, vocab_size: 100} => only an own vocabulary has it
+samples: 2 => samples: bpe models have one segmentation only
+subword: filter => (Its vocabulary: own
+held_out: {dev: 0, test: 5} => 0 is less than the minimum
+held_out: {dev: 5} => 'test' is missing
+write: [] => rewriters.plain.write
+writes: [paraphrase] => did you mean 'write'
+noise: {weights: {omit: 0}} => noise.weights: no kind has a weight above 0
+noise: {weights: {}} => rewriters.plain.noise
+noise: {weights: {omits: 1}} => omits
+noise: {clean: 1.5} => rewriters.plain.noise
+"""
+
+
+@pytest.mark.parametrize(("block", "message"), refusals(REFUSED))
+def test_a_block_that_can_not_be_is_refused_beforehand(config, block, message):
+    assert message in refusal(without_none(with_rewriter(config, **yaml.safe_load(block))))
 
 
 def test_an_unknown_rewriter_is_refused(config):
@@ -256,25 +251,21 @@ def test_going_on_from_another_model_is_another_training(config):
     assert run_layout(going_on(config)).key("rewrite", "plain") != before
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"model": "testbed"}, r"plain.model: with continued, the other model says it"),
-        ({"vocab_size": 99}, r"plain.vocab_size: with continued, the other model says it"),
-        ({"samples": 2}, r"plain.samples: with continued, the other model says it"),
-        ({"subword": "backward"}, "with continued it is 'forward'; take it out"),
-        ({"continued": None}, "it has neither model nor continued"),
-        ({"continued": {"from": "backward", "max_updates": 9}}, "continued"),
-        ({"continued": {"from": "forward"}}, "max_updates"),
-        (
-            {"continued": {"from": "forward", "max_updates": 9, "warmup": 9}},
-            "warmup is 9, and max_updates 9",
-        ),
-    ],
-)
-def test_a_block_that_can_not_go_on_is_refused_beforehand(config, changes, message):
-    with pytest.raises(InputError, match=message):
-        validate(going_on(config, **changes))
+NOT_GOING_ON = """
+model: testbed => plain.model: with continued, the other model says it
+vocab_size: 99 => plain.vocab_size: with continued, the other model says it
+samples: 2 => plain.samples: with continued, the other model says it
+subword: backward => with continued it is 'forward'; take it out
+continued: null => it has neither model nor continued
+continued: {from: backward, max_updates: 9} => continued
+continued: {from: forward} => max_updates
+continued: {from: forward, max_updates: 9, warmup: 9} => warmup is 9, and max_updates 9
+"""
+
+
+@pytest.mark.parametrize(("block", "message"), refusals(NOT_GOING_ON))
+def test_a_block_that_can_not_go_on_is_refused_beforehand(config, block, message):
+    assert message in refusal(going_on(config, **yaml.safe_load(block)))
 
 
 @pytest.mark.parametrize("chosen", [{"tag": ">>eng<<"}, {"source": "ces", "target": "eng"}])
