@@ -18,10 +18,6 @@ def config():
     return run_on_testbed()
 
 
-def test_default_config_is_valid():
-    validate(resolve([], []))
-
-
 @pytest.mark.parametrize(
     "override",
     [

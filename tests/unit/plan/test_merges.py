@@ -156,10 +156,7 @@ def test_a_run_tells_its_language_licence_and_shards(here):
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        (
-            {"reference": "pt"},
-            r"are 'pt', and languages\.reference\.code is 'en'",
-        ),
+        ({"reference": "pt"}, r"are 'pt', and languages\.reference\.code is 'en'"),
         ({"version": 1}, "made by another version of Paraloom"),
         ({"merge": True}, "merges runs itself"),
     ],

@@ -6,11 +6,10 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from tests.configs import keys, refusal, refusals, run_on_testbed
-from workflow_scripts.core.errors import InputError
+from tests.configs import changes, keys, merged, refusal, refusals, run_on_testbed
 from workflow_scripts.plan.catalogues.rewriters import KINDS
 from workflow_scripts.plan.selection import used
-from workflow_scripts.stages.catalogue import run_layout, validate
+from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.generate.stage import Generate
 from workflow_scripts.stages.release.stage import Release
 from workflow_scripts.stages.rewrite.checks import problems
@@ -115,6 +114,7 @@ def test_models_of_rewriters_are_used(config):
     config["models"]["mine"] = config["models"]["testbed"]
     assert "mine" in used(with_rewriter(config, model="mine"))["models"]
     assert "mine" not in used(config)["models"]
+    assert config["train"]["models"]["forward"] in used(going_on(config))["models"]
 
 
 def test_systems_that_a_rewriter_writes_are_not_learnt_from(config):
@@ -154,28 +154,21 @@ def test_a_block_that_can_not_be_is_refused_beforehand(config, block, message):
     assert message in refusal(without_none(with_rewriter(config, **yaml.safe_load(block))))
 
 
-def test_an_unknown_rewriter_is_refused(config):
-    other = with_rewriter(config)
-    other["run"]["rewriters"] = ["plane"]
-    with pytest.raises(InputError, match=r"run.rewriters: 'plane' is not in rewriters.*plain"):
-        validate(other)
-    del other["rewriters"]
-    with pytest.raises(InputError, match=r"run.rewriters: 'plane' is not in rewriters"):
-        validate(other)
+AROUND = """
+run.rewriters: [plane] => : 'plane' is not in rewriters; did you mean 'plain'
+{run.rewriters: [plane], rewriters: null} => run.rewriters: 'plane' is not in rewriters
+training_sets.all.grid: {sample: [10, 20]} => 'all' has a grid
+{rewriters.plain.subword: forward, train.models.forward: student_pt_en} => the forward model is a
+    finished one
+"""
 
 
-def test_a_training_set_with_a_grid_is_refused(config):
-    other = with_rewriter(config)
-    other["training_sets"]["all"] = {"grid": {"sample": [10, 20]}}
-    with pytest.raises(InputError, match="'all' has a grid"):
-        validate(other)
-
-
-def test_the_vocabulary_of_a_finished_model_is_refused(config):
-    other = with_rewriter(config, subword="forward")
-    other["train"]["models"]["forward"] = "student_pt_en"
-    with pytest.raises(InputError, match="the forward model is a finished one"):
-        validate(other)
+@pytest.mark.parametrize(("change", "message"), refusals(AROUND))
+def test_what_is_wrong_around_a_block_is_refused(config, change, message):
+    config = merged(with_rewriter(config), changes(change))
+    if config["rewriters"] is None:
+        del config["rewriters"]
+    assert message in refusal(config)
 
 
 def test_noise_is_measured_and_changes_the_pairs(config):
@@ -231,17 +224,13 @@ def test_a_rewriter_that_goes_on_reads_the_model_of_the_role(config):
     stage = layout.stage(Rewrite)
     assert ("train", "forward") in layout.upstream(("rewrite", "plain-subword"))
     assert ("train", "forward") in layout.upstream(("rewrite", "plain"))
+    from_scratch = run_layout(with_rewriter(config))
+    assert ("train", "forward") not in from_scratch.upstream(("rewrite", "plain"))
     assert stage.settings("plain")["continued"]["learning_rate"] == 0.0002
     assert "model" not in stage.settings("plain")
     assert stage.settings("plain")["about"]["subword"] == "forward"
     # The model knows one segmentation of a sentence.
     assert stage.settings("plain-subword")["samples"] == 0
-
-
-def test_a_rewriter_from_scratch_does_not_read_it(config):
-    assert ("train", "forward") not in run_layout(with_rewriter(config)).upstream(
-        ("rewrite", "plain")
-    )
 
 
 def test_going_on_from_another_model_is_another_training(config):
@@ -275,11 +264,6 @@ def test_a_model_of_several_languages_is_refused_beforehand(config, chosen):
     problems = list(Rewrite.problems(going_on(config)))
     assert len(problems) == 1
     assert f"model has {' and '.join(chosen)}, as it knows several languages" in problems[0]
-
-
-def test_models_that_are_gone_on_from_are_used(config):
-    model = config["train"]["models"]["forward"]
-    assert model in used(going_on(config))["models"]
 
 
 def test_a_corpus_from_outside_is_among_the_inputs_whose_licence_is_told(config, tmp_path):
