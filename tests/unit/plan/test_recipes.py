@@ -52,7 +52,7 @@ def test_the_recipes_of_the_readme_are_valid(tmp_path):
 
 def test_the_bare_run_is_the_demo_on_finished_models():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "A bare `snakemake --cores 8 --use-conda`, without a recipe, runs the demo." in readme
+    assert "A bare `snakemake` runs the demo's 1,700 sentences." in readme
     assert DEMO["run"]["name"] == "demo"
     assert selection.training_corpora(DEMO) == []
     assert DEMO["generate"]["limit"] is None
