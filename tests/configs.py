@@ -3,10 +3,12 @@
 import copy
 import functools
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.config import Config
@@ -64,3 +66,24 @@ def refusal(config: Config, override: dict[str, Any] | None = None) -> str:
     with pytest.raises(InputError) as error:
         validate(merged(config, override or {}))
     return str(error.value)
+
+
+def refusals(table: str, path: str = "") -> list[tuple[str, str]]:
+    """Return the rows of a table: a change, in YAML, and after ` => ` what is said of it.
+
+    A row may go on in lines that begin with blanks. What is said follows this path, or that of the
+    change, where it begins with a colon or a full stop.
+    """
+    rows = [row.split(" => ") for row in re.sub(r"\n +", " ", table.strip()).splitlines()]
+    return [
+        (change, (path or change.partition(":")[0]) + said if said[0] in ":." else said)
+        for change, said in rows
+    ]
+
+
+def changes(text: str) -> dict[str, Any]:
+    """Return the change that YAML tells, whose keys are paths with dots."""
+    result: dict[str, Any] = {}
+    for path, value in yaml.safe_load(text).items():
+        result = merged(result, at(path, value))
+    return result

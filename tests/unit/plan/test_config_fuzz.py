@@ -1,6 +1,7 @@
 """Whatever stands in a configuration: it is valid, or an InputError says why not."""
 
 import copy
+import re
 from typing import Any
 
 import pytest
@@ -63,17 +64,6 @@ def changed(edits: list[tuple]) -> dict[str, Any]:
     return config
 
 
-@pytest.mark.slow
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(changes, min_size=1, max_size=3))
-def test_changed_configuration_is_valid_or_refused(edits):
-    config = changed(edits)
-    try:
-        validate(config)
-    except InputError as error:
-        str(error).encode("utf-8", "surrogatepass")
-
-
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(values)
 def test_anything_in_place_of_a_configuration_is_refused(value):
@@ -82,15 +72,16 @@ def test_anything_in_place_of_a_configuration_is_refused(value):
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(changes, min_size=1, max_size=2))
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(changes, min_size=1, max_size=3))
 def test_layout_of_a_changed_configuration_or_why_there_is_none(tmp_path_factory, edits):
     config = changed(edits)
     if config.get("results") == CONFIG["results"]:
         config["results"] = str(tmp_path_factory.getbasetemp() / "results")
     try:
         layout = run_layout(config)
-    except InputError:
+    except InputError as error:
+        str(error).encode("utf-8", "surrogatepass")
         return
     for unit in layout.units():
         assert layout.folder(*unit)
@@ -116,11 +107,8 @@ def test_name_that_snakemake_would_read_as_a_wildcard_is_refused(key, name, tmp_
     config["corpora"]["testbed"] = block
     with pytest.raises(InputError, match=rf"corpora\.testbed\.{key}: .*takes braces for wildcards"):
         run_layout(config)
-
-
-def test_results_in_a_folder_that_snakemake_would_read_as_a_wildcard_are_refused():
-    with pytest.raises(InputError, match=r"results: a\{b\}: Snakemake takes braces"):
-        validate({**CONFIG, "results": "a{b}"})
+    with pytest.raises(InputError, match=rf"results: {re.escape(name)}: Snakemake takes braces"):
+        validate({**CONFIG, "results": name})
 
 
 def test_keys_and_numbers_that_json_cannot_hold_are_named():

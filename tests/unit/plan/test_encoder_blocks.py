@@ -1,10 +1,11 @@
 """Blocks of encoders in the configuration: what is wrong with them, and their files."""
 
 import re
-from pathlib import Path
 
 import pytest
+import yaml
 
+from tests.configs import ROOT, refusals
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.catalogues.encoder_blocks import (
     DEFAULT,
@@ -15,7 +16,6 @@ from workflow_scripts.plan.catalogues.encoder_blocks import (
     problems,
 )
 
-ROOT = Path(__file__).resolve().parents[3]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 MODEL = [
     *("modules.json", "config.json", "vocab.txt", "1_Pooling/config.json", "spiece.model"),
@@ -48,22 +48,20 @@ def test_what_is_no_encoder_is_refused(left_out, message):
         encoder_files([name for name in MODEL if name != left_out], "x")
 
 
-@pytest.mark.parametrize(
-    ("block", "message"),
-    [
-        ({}, "c: one of folder, hub, package says where the encoder is"),
-        ({"folder": "a", "hub": "b/c"}, "c: one of folder, hub, package says where"),
-        ({"hub": "b/c"}, "c: key 'revision' is missing, which hub needs"),
-        ({"package": "b"}, "c: key 'version' is missing, which package needs"),
-        ({"folder": "a", "path": "b"}, "c: path does not go with folder; take it out"),
-        (
-            {"package": "b", "version": "1", "path": "a/../.."},
-            "c.path: 'a/../..' leads out of the package; name a folder inside it",
-        ),
-    ],
-)
+WRONG = """
+{} => c: one of folder, hub, package says where the encoder is
+{folder: a, hub: b/c} => c: one of folder, hub, package says where
+hub: b/c => c: key 'revision' is missing, which hub needs
+package: b => c: key 'version' is missing, which package needs
+{folder: a, path: b} => c: path does not go with folder; take it out
+{package: b, version: '1', path: a/../..} => c.path: 'a/../..' leads out of the package; name a
+    folder inside it
+"""
+
+
+@pytest.mark.parametrize(("block", "message"), refusals(WRONG))
 def test_what_is_wrong_with_a_block_is_told(block, message):
-    (found,) = problems(block, "c")
+    (found,) = problems(yaml.safe_load(block), "c")
     assert found.startswith(message)
 
 

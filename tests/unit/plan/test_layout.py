@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.commands import jobs, require_right_waits, waits_for
-from tests.configs import keys, refusal, replaced, run_on_testbed
+from tests.configs import keys, refusal, refusals, replaced, run_on_testbed
 from tests.stanza_package import FOLDER as STANZA
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.run.run_folders import link_run
@@ -39,9 +39,20 @@ def folders(config):
     return {unit: layout.folder(*unit) for unit in layout.units()}
 
 
-def changed(config, *path_and_value):
-    before, after = folders(config), folders(replaced(config, *path_and_value))
+def moved(before, after):
+    """The units of some folders that have others now, or none."""
     return {unit for unit in before if after.get(unit) != before[unit]}
+
+
+def changed(config, *path_and_value):
+    return moved(folders(config), folders(replaced(config, *path_and_value)))
+
+
+def own_text(config, tmp_path):
+    """Name two files of one line as the corpus `text`."""
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("x\n", encoding="utf-8")
+    config["corpora"]["text"] = {"source": str(tmp_path / "a"), "reference": str(tmp_path / "b")}
 
 
 def stages(units):
@@ -216,9 +227,8 @@ def test_systems_share_the_sources_that_are_written_alike(config):
     assert settings["sources"] == {"human": False, "written": 1}
     # How many are taken is the part of the system.
     config["systems"]["two"]["sources"]["written"] = 3
-    after = keys(run_layout(config))
-    moved = {unit for unit in known if after[unit] != known[unit]}
-    assert ("generate", "two") in moved and not moved & {shared, ("generate", "pool")}
+    units = moved(known, keys(run_layout(config)))
+    assert ("generate", "two") in units and not units & {shared, ("generate", "pool")}
 
 
 def behind(layout, system):
@@ -306,55 +316,36 @@ def test_quoted_figures_change_the_report_and_not_the_released_corpus(config):
 
 NAME = "given.txt"
 # What names a file of the user's in a configuration, and the stages whose folders it moves.
-USER_FILES = {
-    "corpora.mine.source": (
-        {
-            "corpora.mine": {"source": NAME, "reference": NAME},
-            "run.corpora": ["testbed", "mine"],
-        },
-        {"corpus", "clean", "subword", "train", *SEARCHED},
-    ),
-    "systems.parabank.constraints.pairs.list": (
-        {
-            "systems.parabank.constraints.pairs": {"list": NAME},
-            "run.systems": ["parabank"],
-        },
-        SEARCHED,
-    ),
-    "columns.score.vectors.file": (
-        {
-            "columns.score": {"vectors": {"file": NAME}},
-            "training_sets.all": {"bounds": {"score": [0.5, 1]}},
-        },
-        {"filter", "embed", "release"},
-    ),
-    "columns.lstm.classifier.vectors": (
-        {"columns.lstm.classifier.vectors": NAME, "evaluate.columns": ["lstm"]},
-        {"filter", "evaluate", "release"},
-    ),
-    "embeddings.word.model.vectors": (
-        {"embeddings.word.model": {"vectors": NAME, "dimension": 1}},
-        {"embed", "release"},
-    ),
-    "sts.data": ({"sts.data": [NAME]}, {"embed", "release"}),
-    "evaluate.answers": ({"evaluate.answers": NAME}, {"evaluate", "release"}),
-    "evaluate.documents": ({"evaluate.documents": NAME}, {"evaluate", "release"}),
-    "evaluate.ratings.file": ({"evaluate.ratings": {"file": NAME}}, {"evaluate", "release"}),
-}
+USER_FILES = """
+{corpora.mine: {source: FILE, reference: FILE}, run.corpora: [testbed, mine]} => corpora.mine.source
+    moves corpus clean subword train SEARCHED
+{systems.parabank.constraints.pairs: {list: FILE}, run.systems: [parabank]} =>
+    systems.parabank.constraints.pairs.list moves SEARCHED
+{columns.score: {vectors: {file: FILE}}, training_sets.all: {bounds: {score: [0.5, 1]}}} =>
+    columns.score.vectors.file moves filter embed release
+{columns.lstm.classifier.vectors: FILE, evaluate.columns: [lstm]} => columns.lstm.classifier.vectors
+    moves filter evaluate release
+embeddings.word.model: {vectors: FILE, dimension: 1} => embeddings.word.model.vectors moves embed
+    release
+sts.data: [FILE] => sts.data moves embed release
+evaluate.answers: FILE => evaluate.answers moves evaluate release
+evaluate.documents: FILE => evaluate.documents moves evaluate release
+evaluate.ratings: {file: FILE} => evaluate.ratings.file moves evaluate release
+""".replace("FILE", NAME).replace("SEARCHED", " ".join(sorted(SEARCHED)))
 
 
-@pytest.mark.parametrize("key", USER_FILES)
-def test_a_file_counts_by_its_content_and_not_its_place(config, tmp_path, key):
-    changes, stages_moved = USER_FILES[key]
+@pytest.mark.parametrize(("change", "expected"), refusals(USER_FILES))
+def test_a_file_counts_by_its_content_and_not_its_place(config, tmp_path, change, expected):
+    key, _, *stages_moved = expected.split()
     before = folders(config)
-    for path, value in changes.items():
+    for path, value in yaml.safe_load(change).items():
         config = replaced(config, *path.split("."), value)
     for place in ("here", "there"):
         (tmp_path / place).mkdir()
         (tmp_path / place / NAME).write_text("1\ta\tb\n", encoding="utf-8")
     here = folders(config | {"data": str(tmp_path / "here")})
     # That it is named moves no other stage.
-    assert stages({unit for unit in before if here.get(unit) != before[unit]}) <= stages_moved
+    assert stages(moved(before, here)) <= {*stages_moved}
     config["data"], file = str(tmp_path / "there"), tmp_path / "there" / NAME
     os.utime(file, (1, 1))
     assert folders(config) == here
@@ -363,8 +354,7 @@ def test_a_file_counts_by_its_content_and_not_its_place(config, tmp_path, key):
     assert any(str(file) in job.users for job in told)
     assert not any(str(file) in waits_for(job) for job in told)
     file.write_text("2\ta\tb\n", encoding="utf-8")
-    other = folders(config)
-    assert stages({unit for unit in here if other[unit] != here[unit]}) == stages_moved
+    assert stages(moved(here, folders(config))) == {*stages_moved}
     file.unlink()
     with pytest.raises(InputError, match=rf"{re.escape(key)}: {file}: [Nn]o such file"):
         folders(config)
@@ -426,9 +416,7 @@ def test_embeddings_are_tested_on_all_data_of_a_folder(config, tmp_path):
 def test_graded_pairs_of_the_testbed_are_for_runs_on_it(config, tmp_path):
     unit = ("embed", "evaluation")
     assert run_layout(config).settings(unit)["testbed"] == {"first": 600000, "count": 500}
-    for name in ("a", "b"):
-        (tmp_path / name).write_text("x\n", encoding="utf-8")
-    config["corpora"]["text"] = {"source": str(tmp_path / "a"), "reference": str(tmp_path / "b")}
+    own_text(config, tmp_path)
     config["run"]["corpora"], config["train"]["corpora"] = ["text"], None
     config["generate"]["limit"] = None
     assert run_layout(config).settings(unit)["testbed"] is None
@@ -437,9 +425,7 @@ def test_graded_pairs_of_the_testbed_are_for_runs_on_it(config, tmp_path):
 def test_the_testbeds_licence_is_not_that_of_other_corpora(config, tmp_path):
     release = run_layout(config).stage(Release).system_settings("parabank2")
     assert (release["title"], release["licence"]) == ("Paraphrases, testbed", "cc0-1.0")
-    for name in ("a", "b"):
-        (tmp_path / name).write_text("x\n", encoding="utf-8")
-    config["corpora"]["text"] = {"source": str(tmp_path / "a"), "reference": str(tmp_path / "b")}
+    own_text(config, tmp_path)
     config["run"] |= {"name": "mine", "corpora": ["testbed", "text"]}
     release = run_layout(config).stage(Release).system_settings("parabank2")
     assert (release["title"], release["licence"]) == ("Paraphrases, mine", "unknown")
@@ -490,15 +476,6 @@ def test_document_frequencies_are_counted_once_and_only_where_they_are_needed(co
 def test_another_corpus_does_not_import_the_others_again(config):
     moved = changed(config, "run", "corpora", ["testbed_held_out", "testbed", "testbed_dev"][:2])
     assert ("corpus", "testbed") not in moved
-
-
-def test_every_unit_comes_after_what_it_reads(config):
-    config["dual_filter"]["enabled"] = True
-    layout = run_layout(config)
-    units = layout.units()
-    for unit in units:
-        for read in layout.upstream(unit):
-            assert units.index(read) < units.index(unit)
 
 
 def test_a_missing_test_corpus_is_told_with_the_key_that_names_it(config, tmp_path):
@@ -600,9 +577,8 @@ def test_the_references_are_scored_only_where_something_needs_it(config):
     assert ("score", "references") not in before
     config["evaluate"]["reference_scores"] = True
     shown = folders(config)
-    moved = {unit for unit in before if shown[unit] != before[unit]}
-    assert {unit for unit in shown if unit not in before} == {("score", "references")}
-    assert stages(moved) == {"evaluate", "release"}
+    assert shown.keys() - before.keys() == {("score", "references")}
+    assert stages(moved(before, shown)) == {"evaluate", "release"}
     # A threshold that follows from the references reads their scores, and shows them as well.
     config["evaluate"]["reference_scores"] = False
     config["systems"]["parabank2"]["select"]["keep"] = {"reference_quantile": 0.5}
@@ -629,8 +605,8 @@ def test_the_former_block_of_paraloom_finds_what_paraloom_made(config):
         },
     }
     assert now == folders(config)
-    moved = {unit for unit in now if other[unit] != now[unit]}
-    assert ("score", "paraloom") in moved and ("generate", "paraloom") not in moved
+    units = moved(now, other)
+    assert ("score", "paraloom") in units and ("generate", "paraloom") not in units
     config["run"]["systems"] = ["paraloom", "paraloom_2"]
     with pytest.raises(InputError, match=r"paraloom_2 goes by the name of paraloom, .* is null"):
         folders(config)
@@ -654,9 +630,9 @@ def test_punctuation_as_tokens_moves_what_counts_words_and_its_default_nothing(c
     config["evaluate"]["punctuation"] = "dropped"
     assert folders(config) == before
     config["evaluate"]["punctuation"] = "tokens"
-    moved = {unit for unit, folder in folders(config).items() if before[unit] != folder}
-    assert stages(moved) == {"filter", "embed", "evaluate", "release"}
-    assert {("filter", "p"), ("filter", "parabank2"), ("filter", "p-parabank2")} <= moved
+    units = moved(before, folders(config))
+    assert stages(units) == {"filter", "embed", "evaluate", "release"}
+    assert {("filter", "p"), ("filter", "parabank2"), ("filter", "p-parabank2")} <= units
 
 
 def test_a_system_that_the_run_leaves_out_has_no_references_scored(config):
@@ -756,6 +732,7 @@ def test_what_is_english_only_is_switched_off_for_other_references(config):
     assert set(catalogue["idf"]["exempt"]) == PREPOSITIONS
     config["languages"]["reference"] = {"code": "pt", "charset": None}
     portuguese = run_layout(config)
+    assert "corpora.testbed" in {note.partition(":")[0] for note in portuguese.notes()}
     used = portuguese.settings(("generate", "parabank"))["constraints"]
     numbers = [*range(8, 15), *range(25, 28), *range(29, 32)]
     off = [f"s{number:02d}" for number in numbers]
@@ -776,18 +753,6 @@ def test_what_is_english_only_is_switched_off_for_other_references(config):
     assert not [note for note in own.notes() if note.startswith("systems.parabank")]
     used = own.settings(("generate", "parabank"))["constraints"]
     assert used["idf"]["exempt"] == ["a", "de", "em", "para", "por"]
-
-
-@pytest.mark.parametrize("system", ["bt2017", "paranmt", "parabank", "parabank2"])
-def test_every_system_of_the_catalogue_has_a_plan_for_portuguese_references(config, system):
-    config["run"]["systems"] = [system]
-    config["languages"] = {
-        "source": {"code": "en", "charset": "latin-1"},
-        "reference": {"code": "pt", "charset": "cp1252"},
-    }
-    layout = run_layout(config)
-    assert layout.folder("generate", system)
-    assert "corpora.testbed" in {note.partition(":")[0] for note in layout.notes()}
 
 
 def test_data_sets_of_similarity_are_noted_under_another_language(config):

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from tests.commands import require_right_waits
-from tests.configs import ROOT, refusal, replaced
+from tests.configs import ROOT, refusal, refusals, replaced
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.seal import sealed
 from workflow_scripts.plan.catalogues.merged_runs import selected_runs
@@ -41,73 +41,40 @@ def test_a_run_of_merges_has_no_unit_of_bitext_or_models(config, tmp_path, monke
     require_right_waits(layout)
 
 
+REFUSED = """
+run.corpora: [demo] => : a run of merges has no bitext and no models; set
+run.systems: [cs, bt2017] => : cs merge other runs, and bt2017 generate
+dual_filter.enabled: true => : a run of merges has no bitext
+evaluate.reference_scores: true => : a run of merges
+evaluate.columns: [perplexity] => columns.perplexity: a run of merges has no bitext
+{evaluate.columns: [lstm], columns.lstm.classifier.each_corpus: true} => columns.lstm: each_corpus:
+    the run has no corpora of its own
+systems.cs.search: {method: beam, beam_size: 5} => merge takes the place of search
+systems.cs.sources: {written: 1} => merge takes the place of sources
+systems.cs.select.judge: default => : a run of merges has no
+systems.cs.select.keep: {reference_quantile: 0.5} => : a run of
+{systems.bt2017.select.score: rank, run.corpora: [demo], run.systems: [bt2017]} =>
+    systems.bt2017.select.score: rank is for a system that merges
+run.systems: [bt2017] => run.corpora: it is empty; name the bitext
+{training_sets.all.grid: {corpora: each}, run.training_sets: [all]} =>
+    training_sets.all.grid.corpora: the run has no corpora of its own; take it out
+{run.systems: [], run.outside: [pairs], run.training_sets: [all], outside: {pairs: {tsv:
+    pairs.tsv}}, training_sets.all.ranks: [1, 5]} => training_sets.all: the run has no systems, and
+    no pairs from outside have what it
+{run.systems: [], evaluate.documents: wikipedia.txt} => evaluate.documents: a run without systems
+    has no bitext and no models; take it out
+run.systems: [] => : it is empty; name a system, or pairs from outside
+systems.cs.merge: {cs: {run: cs-en, system: x}, de: {run: cs-en, system: x}} => : cs and de are the
+    same system of the same run, x of cs-en
+systems.cs.merge: {} => : {} should be non-empty
+systems.cs.merge: {a+b: {run: x, system: y}} => 'a+b' does not match
+"""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        (
-            {"run.corpora": ["demo"]},
-            "run.corpora: a run of merges has no bitext and no models; set",
-        ),
-        (
-            {"run.systems": ["cs", "bt2017"]},
-            "run.systems: cs merge other runs, and bt2017 generate",
-        ),
-        ({"dual_filter.enabled": True}, "dual_filter.enabled: a run of merges has no bitext"),
-        ({"evaluate.reference_scores": True}, "evaluate.reference_scores: a run of merges"),
-        ({"evaluate.columns": ["perplexity"]}, "columns.perplexity: a run of merges has no bitext"),
-        (
-            {"evaluate.columns": ["lstm"], "columns.lstm.classifier.each_corpus": True},
-            "columns.lstm: each_corpus: the run has no corpora of its own",
-        ),
-        (
-            {"systems.cs.search": {"method": "beam", "beam_size": 5}},
-            "merge takes the place of search",
-        ),
-        (
-            {"systems.cs.sources": {"written": 1}},
-            "merge takes the place of sources",
-        ),
-        ({"systems.cs.select.judge": "default"}, "systems.cs.select.judge: a run of merges has no"),
-        (
-            {"systems.cs.select.keep": {"reference_quantile": 0.5}},
-            "systems.cs.select.keep: a run of",
-        ),
-        (
-            {
-                "systems.bt2017.select.score": "rank",
-                "run.corpora": ["demo"],
-                "run.systems": ["bt2017"],
-            },
-            "systems.bt2017.select.score: rank is for a system that merges",
-        ),
-        ({"run.systems": ["bt2017"]}, "run.corpora: it is empty; name the bitext"),
-        (
-            {"training_sets.all.grid": {"corpora": "each"}, "run.training_sets": ["all"]},
-            "training_sets.all.grid.corpora: the run has no corpora of its own; take it out",
-        ),
-        (
-            {
-                **{"run.systems": [], "run.outside": ["pairs"], "run.training_sets": ["all"]},
-                **{"outside": {"pairs": {"tsv": "pairs.tsv"}}, "training_sets.all.ranks": [1, 5]},
-            },
-            "training_sets.all: the run has no systems, and no pairs from outside have what it",
-        ),
-        (
-            {"run.systems": [], "evaluate.documents": "wikipedia.txt"},
-            "evaluate.documents: a run without systems has no bitext and no models; take it out",
-        ),
-        ({"run.systems": []}, "run.systems: it is empty; name a system, or pairs from outside"),
-        (
-            {"systems.cs.merge": {key: {"run": "cs-en", "system": "x"} for key in ("cs", "de")}},
-            "systems.cs.merge: cs and de are the same system of the same run, x of cs-en",
-        ),
-        ({"systems.cs.merge": {}}, "systems.cs.merge: {} should be non-empty"),
-        ({"systems.cs.merge": {"a+b": {"run": "x", "system": "y"}}}, "'a+b' does not match"),
-    ],
-)
-def test_what_has_no_sense_in_a_merge_is_refused(config, changes, expected):
-    for path, value in changes.items():
+@pytest.mark.parametrize(("change", "expected"), refusals(REFUSED))
+def test_what_has_no_sense_in_a_merge_is_refused(config, change, expected):
+    for path, value in yaml.safe_load(change).items():
         config = replaced(config, *path.split("."), value)
     assert expected in refusal(config)
 
@@ -189,10 +156,7 @@ def test_a_run_tells_its_language_licence_and_shards(here):
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        (
-            {"reference": "pt"},
-            r"are 'pt', and languages\.reference\.code is 'en'",
-        ),
+        ({"reference": "pt"}, r"are 'pt', and languages\.reference\.code is 'en'"),
         ({"version": 1}, "made by another version of Paraloom"),
         ({"merge": True}, "merges runs itself"),
     ],

@@ -1,3 +1,5 @@
+import pytest
+
 from workflow_scripts.plan.catalogues.training_sets import columns_of, training_sets, tuned
 
 
@@ -74,10 +76,13 @@ def test_keys_that_change_nothing_are_no_part_of_a_set_so_that_its_folder_stays(
     assert (other["two-one"]["first"], other["one-two"]["ranks"]) == ("folds", [1, 5])
 
 
-def test_corpora_are_an_axis():
-    found = training_sets(config(by={"systems": ["one"], "grid": {"corpora": [["a"], ["a", "b"]]}}))
-    assert {name: each["corpora"] for name, each in found.items()} == {
-        **{"by-one-1": ["a"], "by-one-2": ["a", "b"]}
+@pytest.mark.parametrize(
+    ("key", "values"), [("corpora", [["a"], ["a", "b"]]), ("ranks", [1, 2, [1, 5]])]
+)
+def test_corpora_and_ranks_are_axes(key, values):
+    found = training_sets(config(by={"systems": ["one"], "grid": {key: values}}))
+    assert {name: each[key] for name, each in found.items()} == {
+        f"by-one-{number}": value for number, value in enumerate(values, 1)
     }
 
 
@@ -90,11 +95,4 @@ def test_each_corpus_is_tuned_by_itself():
     assert tuned(given) == {
         "fine-one-a": ["fine-one-1-1", "fine-one-2-1"],
         "fine-one-b": ["fine-one-1-2", "fine-one-2-2"],
-    }
-
-
-def test_ranks_are_an_axis():
-    found = training_sets(config(by={"systems": ["one"], "grid": {"ranks": [1, 2, [1, 5]]}}))
-    assert {name: each["ranks"] for name, each in found.items()} == {
-        **{"by-one-1": 1, "by-one-2": 2, "by-one-3": [1, 5]}
     }

@@ -5,19 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.commands import require_right_waits
-from tests.configs import ROOT, at, keys, merged, refusal, replaced
+from tests.configs import ROOT, at, changes, keys, merged, refusal, refusals, replaced
 from workflow_scripts.plan.resolve import resolve
 from workflow_scripts.stages.catalogue import run_layout
-
-TRAINED = {
-    "train": {"dev": "news", "models": {"backward": "small"}},
-    "models": {"small": {**resolve([], [])["models"]["generation"]}},
-}
-OWN = {
-    "folder": "model",
-    "source_model": "model/source.model",
-    "reference_model": "model/reference.model",
-}
 
 
 @pytest.fixture
@@ -98,37 +88,28 @@ def test_the_mark_stands_in_what_manifests_and_the_release_are_told(config):
         assert told == {"human": True, **wanted, "mark": mark}
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        (
-            TRAINED,
-            "corpora.mine.text: a circle: train.models.backward is to write its sources, but "
-            "models.small is trained on the bitext of this run, and corpora.mine is part of that; "
-            "name a finished model in train.models.backward",
-        ),
-        (
-            {**TRAINED, "train": {"dev": "news", "models": {"forward": "small"}}},
-            "corpora.mine.text: a circle: train.models.forward is to score them, but models.small",
-        ),
-        (
-            {"models": {"own": OWN}, "train": {"models": {"backward": "own"}}},
-            "models.own counts as trained on the bitext of this run; say in models.own.trained_on",
-        ),
-        ({"train": {"test": "mine"}}, "train.test: the sources of 'mine' are written by a model"),
-        ({"corpora": {"mine": {"trusted": True}}}, "corpora.mine.trusted: that is for bitext"),
-        (
-            {"corpora": {"mine": {"source": "a.pt", "reference": "a.en"}}},
-            "corpora.mine: One corpus",
-        ),
-        ({"corpora": {"news": {"max_nll": 3.0}}}, "corpora.news: 'max_nll' needs key 'text'"),
-        ({"corpora": {"mine": {"max_nll": 0}}}, "corpora.mine.max_nll: 0 is less than or equal"),
-        ({"corpora": {"mine": {"search": {"method": "beem"}}}}, "corpora.mine.search"),
-        ({"corpora": {"mine": {"url": "https://a.org/b.en"}}}, "does not begin with the name of a"),
-    ],
-)
-def test_what_can_not_be_is_refused_by_its_keys(config, changes, expected):
-    assert expected in refusal(merged(config, changes))
+REFUSED = """
+train: {dev: news, models: {backward: generation}} => corpora.mine.text: a circle:
+    train.models.backward is to write its sources, but models.generation is trained on the bitext of
+    this run, and corpora.mine is part of that; name a finished model in train.models.backward
+train: {dev: news, models: {forward: generation}} => corpora.mine.text: a circle:
+    train.models.forward is to score them, but models.generation
+{models.own: {folder: model, source_model: model/source.model, reference_model:
+    model/reference.model}, train.models.backward: own} => models.own counts as trained on the
+    bitext of this run; say in models.own.trained_on
+train.test: mine => : the sources of 'mine' are written by a model
+corpora.mine.trusted: true => : that is for bitext
+corpora.mine: {source: a.pt, reference: a.en} => : One corpus
+corpora.news.max_nll: 3.0 => corpora.news: 'max_nll' needs key 'text'
+corpora.mine.max_nll: 0 => : 0 is less than or equal
+corpora.mine.search.method: beem => corpora.mine.search
+corpora.mine.url: https://a.org/b.en => does not begin with the name of a
+"""
+
+
+@pytest.mark.parametrize(("change", "expected"), refusals(REFUSED))
+def test_what_can_not_be_is_refused_by_its_keys(config, change, expected):
+    assert expected in refusal(config, changes(change))
 
 
 def test_a_text_may_be_downloaded(config):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.golden.inputs import arguments
 from tests.unit.nmt.marian_files import write_binary
 from tests.unit.train.conftest import write_segments
 from workflow_scripts.core.errors import InputError
@@ -62,19 +63,11 @@ def inputs(tmp_path: Path) -> Path:
 
 
 def make(inputs: Path, **changes: object) -> Path:
-    config = CONFIG | {"continued": SETTINGS | changes}
     output = inputs / "output"
-    words = [
-        "--config",
-        json.dumps(config),
-        "--segments",
-        str(inputs / "segments"),
-        "--shards",
-        "1",
-    ]
-    words += ["--pairs", str(inputs / "pairs" / "manifest.json")]
-    words += ["--model", str(inputs / "forward"), "--work", str(output / "work")]
-    continued.main([*words, "--output", str(output), "--device", "cpu"])
+    options = {"segments": inputs / "segments", "pairs": inputs / "pairs" / "manifest.json"}
+    options |= {"model": inputs / "forward", "work": output / "work", "output": output}
+    config = CONFIG | {"continued": SETTINGS | changes}
+    continued.main(arguments(config, **options, shards=1, device="cpu"))
     return output
 
 

@@ -171,6 +171,22 @@ def copied(run_folder, folder, config):
     return run
 
 
+def told_anew(run_folder, folder, config, about):
+    """Copy a run, as if its rewriter said this of itself."""
+    run, model = copied(run_folder, folder, config), folder / "model"
+    shutil.copytree(run_folder / "rewrite.plain", model)
+    files = [model / name for name in verify(model / "model.json")["files"]]
+    (model / "rewriter.json").write_text(json.dumps(about), encoding="utf-8")
+    write_record(model / "model", 0, 0, {}, files=files)
+    return relinked(run, model)
+
+
+def relinked(run, model):
+    (run / "rewrite.plain").unlink()
+    link(run, "plain", model)
+    return run
+
+
 def test_the_card_of_a_model_that_went_on_says_from_which(run_folder, tmp_path):
     config = configuration(continued={"from": "forward", "max_updates": 100})
     del config["rewriters"]["plain"]["model"]
@@ -198,11 +214,7 @@ def test_the_card_of_a_finished_model_says_so_and_what_it_reads(run_folder, tmp_
     assert "did not train: 7,654,321 parameters.\nIt reads `say: ` in front of every" in text
     assert yaml.safe_load(text.split("---\n")[1])["tags"][2:] == ["paraloom"]
     assert not [word for word in ("from scratch", "perplexity", "## Data") if word in text]
-    model = rewriter_model(tmp_path / "unmeasured")
-    (model / "rewriter.json").write_text(json.dumps(about | {"training_sets": []}))
-    write_record(model / "model", 0, 0, {}, files=[model / "rewriter.json"])
-    (run / "rewrite.plain").unlink()
-    link(run, "plain", model)
+    run = told_anew(run_folder, tmp_path / "again", config, about | {"training_sets": []})
     with pytest.raises(InputError, match=r"not measured has no card; name training sets in"):
         export_rewriter.export(run, "plain", tmp_path / "released")
 
@@ -217,8 +229,7 @@ def test_a_model_of_marian_is_released_as_one_that_our_command_reads(run_folder,
     for name, content in facts:
         (model / name).write_text(json.dumps(content), encoding="utf-8")
     write_record(model / "model", 0, 0, {}, files=sorted(model.iterdir()))
-    (run / "rewrite.plain").unlink()
-    link(run, "plain", model)
+    relinked(run, model)
     output = tmp_path / "out"
     export_rewriter.export(run, "plain", output)
     text = (output / "README.md").read_text(encoding="utf-8")
@@ -236,15 +247,9 @@ def test_a_model_of_marian_is_released_as_one_that_our_command_reads(run_folder,
 
 @pytest.mark.slow
 def test_the_card_of_a_rewriter_with_noise_has_its_repair(run_folder, tmp_path):
-    run = copied(run_folder, tmp_path, configuration(noise={"clean": 0.25}))
     noise = {"clean": 0.25, "identity": 1, "weights": dict.fromkeys(KINDS, 1.0)}
-    model = tmp_path / "model"
-    shutil.copytree(run_folder / "rewrite.plain", model)
-    files = [model / name for name in verify(model / "model.json")["files"]]
-    (model / "rewriter.json").write_text(json.dumps(ABOUT | {"noise": noise}), encoding="utf-8")
-    write_record(model / "model", 0, 0, {}, files=files)
-    (run / "rewrite.plain").unlink()
-    link(run, "plain", model)
+    config = configuration(noise={"clean": 0.25})
+    run = told_anew(run_folder, tmp_path, config, ABOUT | {"noise": noise})
     (run / "rewrite.plain-repair").symlink_to(tmp_path / "repair")
     with pytest.raises(InputError, match="plain-repair is not finished"):
         export_rewriter.export(run, "plain", tmp_path / "out")
@@ -279,16 +284,7 @@ def with_templates(run_folder, tmp_path, of_templates):
     config["evaluate"]["syntax"] = {
         **{"folder": str(STANZA_FOLDER), "package": "default", "levels": 3, "share": 1.0}
     }
-    run = copied(run_folder, tmp_path, config)
-    model = tmp_path / "model"
-    shutil.copytree(run_folder / "rewrite.plain", model)
-    files = [model / name for name in verify(model / "model.json")["files"]]
-    about = ABOUT | {"templates": of_templates}
-    (model / "rewriter.json").write_text(json.dumps(about), encoding="utf-8")
-    write_record(model / "model", 0, 0, {}, files=files)
-    (run / "rewrite.plain").unlink()
-    link(run, "plain", model)
-    return run
+    return told_anew(run_folder, tmp_path, config, ABOUT | {"templates": of_templates})
 
 
 @pytest.mark.slow

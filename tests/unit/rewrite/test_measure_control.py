@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.golden.inputs import write_table
+from tests.golden.inputs import arguments, write_table
 from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
 from tests.unit.nmt.folders import write_model
 from tests.unit.pages import captioned, rows_of
@@ -94,14 +94,9 @@ def finished(tmp_path_factory):
     write_record(table, 15, 15, {})
     output = folder / "out"
     output.mkdir()
-    measure_control.main(
-        [
-            *("--config", json.dumps(CONFIG), "--inputs", "{}", "--shards", "1"),
-            *("--model", str(model), "--templates", str(table)),
-            *("--pairs", str(folder / "pairs"), "--trees", str(folder / "trees")),
-            *("--output", str(output / "answers.tsv"), "--device", "auto"),
-        ]
-    )
+    inputs = {"model": model, "templates": table, "pairs": folder / "pairs"}
+    inputs |= {"trees": folder / "trees", "inputs": "{}", "shards": 1, "device": "auto"}
+    measure_control.main(arguments(CONFIG, **inputs, output=output / "answers.tsv"))
     return output
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from tests.golden.inputs import arguments, write_table
+from tests.golden.inputs import write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, shard_paths
 from workflow_scripts.core.files.parquet import read_rows
@@ -180,25 +180,6 @@ def test_references_that_share_texts_do_not_fill_up_what_is_held_out(tmp_path):
 def test_nothing_left_to_train_on_is_an_error(tmp_path):
     with pytest.raises(InputError, match="no pair is left to train on"):
         written(tmp_path, many(14))
-
-
-@pytest.mark.slow
-def test_command_line(tmp_path):
-    expected = written(tmp_path, many())
-    training_pairs.main(
-        arguments(
-            SETTINGS,
-            training_sets=tmp_path / "set0.parquet",
-            evaluation=tmp_path / "evaluation.parquet",
-            shards=3,
-            output=tmp_path / "again",
-        )
-    )
-    paths = shard_paths(tmp_path / "again", 3)
-    assert [row for path in paths for row in read_rows(path, PairRow)] == expected
-    assert sorted(path.name for path in (tmp_path / "again").iterdir()) == sorted(
-        file.name for path in paths for file in (path, path.with_suffix(".json"))
-    )
 
 
 @pytest.mark.slow

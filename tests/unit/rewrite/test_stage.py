@@ -4,12 +4,12 @@ import copy
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
-from tests.configs import keys, run_on_testbed
-from workflow_scripts.core.errors import InputError
+from tests.configs import changes, keys, merged, refusal, refusals, run_on_testbed
 from workflow_scripts.plan.catalogues.rewriters import KINDS
 from workflow_scripts.plan.selection import used
-from workflow_scripts.stages.catalogue import run_layout, validate
+from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.generate.stage import Generate
 from workflow_scripts.stages.release.stage import Release
 from workflow_scripts.stages.rewrite.checks import problems
@@ -114,6 +114,7 @@ def test_models_of_rewriters_are_used(config):
     config["models"]["mine"] = config["models"]["testbed"]
     assert "mine" in used(with_rewriter(config, model="mine"))["models"]
     assert "mine" not in used(config)["models"]
+    assert config["train"]["models"]["forward"] in used(going_on(config))["models"]
 
 
 def test_systems_that_a_rewriter_writes_are_not_learnt_from(config):
@@ -125,62 +126,49 @@ def test_systems_that_a_rewriter_writes_are_not_learnt_from(config):
     ]
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"training_sets": ["other"]}, "'other' is not among run.training_sets"),
-        ({"systems": ["paranmt"]}, "none of its training sets is of 'paranmt'"),
-        ({"model": "nothing"}, "'nothing' is not in models"),
-        ({"training_sets": None}, "it has no training_sets; only a finished model does without"),
-        ({"prefix": "paraphrase: "}, "prefix: only a finished model has one; take it out"),
-        (
-            {"model": "student_pt_en", "samples": 0},
-            "samples: the model 'student_pt_en' is finished",
-        ),
-        (
-            {"model": "student_pt_en", "training_sets": None, "write": ["reference"]},
-            "write: it goes with training_sets, which measure a finished model",
-        ),
-        ({"subword": "forward", "vocab_size": 100}, "only an own vocabulary has it"),
-        ({"samples": 2}, "samples: bpe models have one segmentation only"),
-        ({"subword": "filter"}, r"\(Its vocabulary: own"),
-        ({"held_out": {"dev": 0, "test": 5}}, "0 is less than the minimum"),
-        ({"held_out": {"dev": 5}}, "'test' is missing"),
-        ({"write": []}, "rewriters.plain.write"),
-        ({"writes": ["paraphrase"]}, "did you mean 'write'"),
-        ({"noise": {"weights": {"omit": 0}}}, "noise.weights: no kind has a weight above 0"),
-        ({"noise": {"weights": {}}}, "rewriters.plain.noise"),
-        ({"noise": {"weights": {"omits": 1}}}, "omits"),
-        ({"noise": {"clean": 1.5}}, "rewriters.plain.noise"),
-    ],
-)
-def test_a_block_that_can_not_be_is_refused_beforehand(config, changes, message):
-    with pytest.raises(InputError, match=message):
-        validate(without_none(with_rewriter(config, **changes)))
+REFUSED = """
+training_sets: [other] => 'other' is not among run.training_sets
+systems: [paranmt] => none of its training sets is of 'paranmt'
+model: nothing => 'nothing' is not in models
+training_sets: null => it has no training_sets; only a finished model does without
+prefix: 'paraphrase: ' => prefix: only a finished model has one; take it out
+{model: student_pt_en, samples: 0} => samples: the model 'student_pt_en' is finished
+{model: student_pt_en, training_sets: null, write: [reference]} => write: it goes with
+    training_sets, which measure a finished model
+{subword: forward, vocab_size: 100} => only an own vocabulary has it
+samples: 2 => samples: bpe models have one segmentation only
+subword: filter => (Its vocabulary: own
+held_out: {dev: 0, test: 5} => 0 is less than the minimum
+held_out: {dev: 5} => 'test' is missing
+write: [] => rewriters.plain.write
+writes: [paraphrase] => did you mean 'write'
+noise: {weights: {omit: 0}} => noise.weights: no kind has a weight above 0
+noise: {weights: {}} => rewriters.plain.noise
+noise: {weights: {omits: 1}} => omits
+noise: {clean: 1.5} => rewriters.plain.noise
+"""
 
 
-def test_an_unknown_rewriter_is_refused(config):
-    other = with_rewriter(config)
-    other["run"]["rewriters"] = ["plane"]
-    with pytest.raises(InputError, match=r"run.rewriters: 'plane' is not in rewriters.*plain"):
-        validate(other)
-    del other["rewriters"]
-    with pytest.raises(InputError, match=r"run.rewriters: 'plane' is not in rewriters"):
-        validate(other)
+@pytest.mark.parametrize(("block", "message"), refusals(REFUSED))
+def test_a_block_that_can_not_be_is_refused_beforehand(config, block, message):
+    assert message in refusal(without_none(with_rewriter(config, **yaml.safe_load(block))))
 
 
-def test_a_training_set_with_a_grid_is_refused(config):
-    other = with_rewriter(config)
-    other["training_sets"]["all"] = {"grid": {"sample": [10, 20]}}
-    with pytest.raises(InputError, match="'all' has a grid"):
-        validate(other)
+AROUND = """
+run.rewriters: [plane] => : 'plane' is not in rewriters; did you mean 'plain'
+{run.rewriters: [plane], rewriters: null} => run.rewriters: 'plane' is not in rewriters
+training_sets.all.grid: {sample: [10, 20]} => 'all' has a grid
+{rewriters.plain.subword: forward, train.models.forward: student_pt_en} => the forward model is a
+    finished one
+"""
 
 
-def test_the_vocabulary_of_a_finished_model_is_refused(config):
-    other = with_rewriter(config, subword="forward")
-    other["train"]["models"]["forward"] = "student_pt_en"
-    with pytest.raises(InputError, match="the forward model is a finished one"):
-        validate(other)
+@pytest.mark.parametrize(("change", "message"), refusals(AROUND))
+def test_what_is_wrong_around_a_block_is_refused(config, change, message):
+    config = merged(with_rewriter(config), changes(change))
+    if config["rewriters"] is None:
+        del config["rewriters"]
+    assert message in refusal(config)
 
 
 def test_noise_is_measured_and_changes_the_pairs(config):
@@ -236,17 +224,13 @@ def test_a_rewriter_that_goes_on_reads_the_model_of_the_role(config):
     stage = layout.stage(Rewrite)
     assert ("train", "forward") in layout.upstream(("rewrite", "plain-subword"))
     assert ("train", "forward") in layout.upstream(("rewrite", "plain"))
+    from_scratch = run_layout(with_rewriter(config))
+    assert ("train", "forward") not in from_scratch.upstream(("rewrite", "plain"))
     assert stage.settings("plain")["continued"]["learning_rate"] == 0.0002
     assert "model" not in stage.settings("plain")
     assert stage.settings("plain")["about"]["subword"] == "forward"
     # The model knows one segmentation of a sentence.
     assert stage.settings("plain-subword")["samples"] == 0
-
-
-def test_a_rewriter_from_scratch_does_not_read_it(config):
-    assert ("train", "forward") not in run_layout(with_rewriter(config)).upstream(
-        ("rewrite", "plain")
-    )
 
 
 def test_going_on_from_another_model_is_another_training(config):
@@ -256,25 +240,21 @@ def test_going_on_from_another_model_is_another_training(config):
     assert run_layout(going_on(config)).key("rewrite", "plain") != before
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"model": "testbed"}, r"plain.model: with continued, the other model says it"),
-        ({"vocab_size": 99}, r"plain.vocab_size: with continued, the other model says it"),
-        ({"samples": 2}, r"plain.samples: with continued, the other model says it"),
-        ({"subword": "backward"}, "with continued it is 'forward'; take it out"),
-        ({"continued": None}, "it has neither model nor continued"),
-        ({"continued": {"from": "backward", "max_updates": 9}}, "continued"),
-        ({"continued": {"from": "forward"}}, "max_updates"),
-        (
-            {"continued": {"from": "forward", "max_updates": 9, "warmup": 9}},
-            "warmup is 9, and max_updates 9",
-        ),
-    ],
-)
-def test_a_block_that_can_not_go_on_is_refused_beforehand(config, changes, message):
-    with pytest.raises(InputError, match=message):
-        validate(going_on(config, **changes))
+NOT_GOING_ON = """
+model: testbed => plain.model: with continued, the other model says it
+vocab_size: 99 => plain.vocab_size: with continued, the other model says it
+samples: 2 => plain.samples: with continued, the other model says it
+subword: backward => with continued it is 'forward'; take it out
+continued: null => it has neither model nor continued
+continued: {from: backward, max_updates: 9} => continued
+continued: {from: forward} => max_updates
+continued: {from: forward, max_updates: 9, warmup: 9} => warmup is 9, and max_updates 9
+"""
+
+
+@pytest.mark.parametrize(("block", "message"), refusals(NOT_GOING_ON))
+def test_a_block_that_can_not_go_on_is_refused_beforehand(config, block, message):
+    assert message in refusal(going_on(config, **yaml.safe_load(block)))
 
 
 @pytest.mark.parametrize("chosen", [{"tag": ">>eng<<"}, {"source": "ces", "target": "eng"}])
@@ -284,11 +264,6 @@ def test_a_model_of_several_languages_is_refused_beforehand(config, chosen):
     problems = list(Rewrite.problems(going_on(config)))
     assert len(problems) == 1
     assert f"model has {' and '.join(chosen)}, as it knows several languages" in problems[0]
-
-
-def test_models_that_are_gone_on_from_are_used(config):
-    model = config["train"]["models"]["forward"]
-    assert model in used(going_on(config))["models"]
 
 
 def test_a_corpus_from_outside_is_among_the_inputs_whose_licence_is_told(config, tmp_path):

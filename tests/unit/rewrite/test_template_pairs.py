@@ -1,10 +1,8 @@
 """Pairs get the template of what is written in front of what is read."""
 
-import json
-
 import pytest
 
-from tests.golden.inputs import write_table
+from tests.golden.inputs import arguments, write_table
 from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, shard_paths
@@ -116,13 +114,8 @@ def write(folder, many=60, splits=SPLITS, **settings):
                 rows = [trees(number, read=S if number % 3 == 0 else SQ) for number in numbers]
             write_table(path, kind, rows)
     output = folder / "out"
-    template_pairs.main(
-        [
-            *("--config", json.dumps(SETTINGS | settings), "--shards", "2"),
-            *("--pairs", str(folder / "pairs"), "--trees", str(folder / "trees")),
-            *("--output", str(output)),
-        ]
-    )
+    inputs = {"pairs": folder / "pairs", "trees": folder / "trees", "shards": 2}
+    template_pairs.main(arguments(SETTINGS | settings, **inputs, output=output))
     return [row for path in shard_paths(output, 2) for row in read_rows(path, PairRow)]
 
 
@@ -193,8 +186,8 @@ def test_a_shard_is_parsed_by_the_parser_of_the_configuration(tmp_path):
     config = {"folder": str(FOLDER), "package": PACKAGE, "language": LANGUAGE}
     output = tmp_path / "trees" / "0000.parquet"
     output.parent.mkdir()
-    arguments = ["--config", json.dumps(config), "--inputs", "{}", "--device", "cpu"]
-    parses.main([*arguments, "--pairs", str(path), "--output", str(output)])
+    options = {"inputs": "{}", "device": "cpu", "pairs": path, "output": output}
+    parses.main(arguments(config, **options))
     (result,) = joined(rows, read_rows(output, TreesRow))
     assert (result.own, result.wanted) == ("(S (NP) (VP) (.))", "(SQ (VBD) (NP) (VP) (.))")
     assert read_record(output)["extra"] == {"sentences": 2, "without_tree": 0}

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.configs import ROOT, run_on_testbed
-from tests.golden.inputs import write_table
+from tests.golden.inputs import arguments, write_table
 from tests.stanza_package import FOLDER
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.rows import PairRow
@@ -234,18 +234,14 @@ def test_both_trainings_put_the_table_into_the_model_folder(tmp_path, monkeypatc
     common["about"] = {"name": "mine", "templates": {"free": 0.1}, "write": ["paraphrase"]}
     if module is train:
         settings = {**common, "model": {}, "direction": "forward"}
-        models = ["--source-model", "s.model", "--reference-model", "r.model"]
+        models = {"source_model": "s.model", "reference_model": "r.model"}
     else:
         settings = {**common, "continued": {"from": "forward"}}
-        models = ["--model", "model"]
+        models = {"model": "model"}
     output = tmp_path / "model"
-    files = ["--segments", str(tmp_path), "--shards", "1", "--pairs", "manifest.json"]
-    module.main(
-        [
-            *("--config", json.dumps(settings), *files, *models, "--templates", str(table)),
-            *("--work", str(tmp_path / "work"), "--output", str(output), "--device", "cpu"),
-        ]
-    )
+    files = {"segments": tmp_path, "shards": 1, "pairs": "manifest.json", "templates": table}
+    files |= {"work": tmp_path / "work", "output": output, "device": "cpu"}
+    module.main(arguments(settings, **files, **models))
     assert (output / TABLE).read_bytes() == table.read_bytes()
     assert calls[0][-1] == ["rewriter.json", TABLE]
     about = json.loads((output / "rewriter.json").read_text(encoding="utf-8"))

@@ -78,11 +78,6 @@ BEST_3 = ("systems", "parabank2", "select", "best", 3)
 
 
 @pytest.mark.slow
-def test_what_a_run_links_stays(workplace):
-    assert workplace.garbage() == set()
-
-
-@pytest.mark.slow
 def test_folders_of_an_earlier_configuration_are_garbage(workplace):
     first = run_layout(workplace.config)
     second = workplace.start(workplace.changed(*BEST_3))
@@ -265,7 +260,15 @@ def test_working_directory_that_is_not_mounted_stops_the_collection(shared):
 
 @pytest.mark.slow
 def test_run_that_cannot_be_read_stops_the_collection(shared, monkeypatch):
-    """As in another user's working directory, or on a server that is gone."""
+    """As after damage, in another user's working directory, or on a server that is gone."""
+    run = shared.root / "runs" / "testbed"
+    config = (run / "config.yaml").read_text("utf-8")
+    for content, told in (
+        (config.replace("results: /", "results: /gone/"), "its results folder /gone/"),
+        ("", f"{run}/config.yaml is empty or damaged"),
+    ):
+        (run / "config.yaml").write_text(content, "utf-8")
+        assert told in refusal("--delete")
 
     def refuse(run, read=garbage.read_config):
         if run.parents[1] == shared.root:
@@ -273,21 +276,7 @@ def test_run_that_cannot_be_read_stops_the_collection(shared, monkeypatch):
         return read(run)
 
     monkeypatch.setattr(garbage, "read_config", refuse)
-    assert f"{shared.root}/runs/testbed: no run there (Permission denied)" in refusal("--delete")
-    assert shared.folder.exists()
-
-
-@pytest.mark.slow
-def test_run_of_another_whose_results_are_not_there_stops_the_collection(shared):
-    config = shared.root / "runs" / "testbed" / "config.yaml"
-    config.write_text(config.read_text("utf-8").replace("results: /", "results: /gone/"), "utf-8")
-    assert "its results folder /gone/" in refusal("--delete")
-
-
-@pytest.mark.slow
-def test_damaged_configuration_of_a_run_stops_the_collection(shared):
-    (shared.root / "runs" / "testbed" / "config.yaml").write_bytes(b"")
-    assert f"{shared.root}/runs/testbed/config.yaml is empty or damaged" in refusal("--delete")
+    assert f"{run}: no run there (Permission denied)" in refusal("--delete")
     assert shared.folder.exists()
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.golden.inputs import arguments
 from tests.tables import candidate, pair, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.rows import JudgedRow, ScoredRow
@@ -67,12 +68,8 @@ def test_the_command_writes_both_bounds(tmp_path):
     write_table(judged, JudgedRow, [{"id": "c:1", "probabilities": [0.5, None, 0.75]}])
     output = tmp_path / "threshold.json"
     config = {"keep": {"max_sum": 2.5, "probability_quantile": 0.5}}
-    threshold.main(
-        [
-            *("--config", json.dumps(config), "--folder", str(scored.parent), "--shards", "1"),
-            *("--judged", str(judged.parent), "--output", str(output)),
-        ]
-    )
+    options = {"folder": scored.parent, "shards": 1, "judged": judged.parent, "output": output}
+    threshold.main(arguments(config, **options))
     assert json.loads(output.read_text()) == {
         "keep": config["keep"],
         **{"max_sum": 2.5, "candidates": 3, "pruned": 0, "kept": 2},

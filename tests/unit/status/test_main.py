@@ -195,13 +195,9 @@ def whole(run):
 
 
 @pytest.mark.slow
-def test_verify_of_a_whole_run(whole, capsys):
+def test_verify_names_every_damaged_file_and_what_to_do(whole, capsys):
     assert status.main(["--verify"]) == 0
     assert "All files that are there are as their stages wrote them." in capsys.readouterr().out
-
-
-@pytest.mark.slow
-def test_verify_names_every_damaged_file_and_what_to_do(whole, capsys):
     for path in whole:
         damage(path, FLIPPED)
     assert status.main([]) == 0  # which reads no data
