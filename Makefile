@@ -72,7 +72,7 @@ $(BIN)/lmplz: envs/language_model.post-deploy.sh | setup-work
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  $(MAKE) --no-print-directory deps || true; \
 	fi
-	$(SETUP) kenlm || true
+	$(SETUP) kenlm && touch -c $@ || true
 
 deps:
 	@if [ "$$(id -u)" = 0 ]; then \

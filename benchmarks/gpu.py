@@ -407,7 +407,7 @@ def run_part(python: str, name: str, options: argparse.Namespace, work: Path, en
     words = ["--part", name, "--device", options.device, *(["--tiny"] if options.tiny else [])]
     start = time.monotonic()
     most = max(0.0, min(PARTS[name][1] * options.seconds / SECONDS, end - start))
-    with (work / f"{name}.err").open("w+", encoding="utf-8") as errors:
+    with (work / f"{name}.err").open("w+", encoding="utf-8", errors="replace") as errors:
         process = subprocess.Popen(
             [python, "-m", "benchmarks.gpu", *words],
             cwd=ROOT,

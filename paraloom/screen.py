@@ -17,7 +17,8 @@ from workflow_scripts.core.progress import duration, parse_line
 
 # What Snakemake prints: how many jobs of a rule there are, one that begins, and one that is done.
 _COUNT = re.compile(r"(\w+) +(\d+)$")
-_BEGUN = re.compile(r"(?:local)?rule (\w+):$")
+# Jobs of a group stand indented.
+_BEGUN = re.compile(r" *(?:local)?rule (\w+):$")
 _DONE = re.compile(r"Finished jobid: \d+ \(Rule: (\w+)\)$")
 _STAGE = re.compile(r"dual_filter|[^_]+")
 # Jobs that ask a model take some ten times as long as the others.
@@ -25,7 +26,8 @@ _LONG = re.compile("train_|dual_filter_s|generate_s|score_|judge_|embed_train|re
 # Of what Snakemake and its jobs say, what is for the user at once; errors are told at the end.
 _FOR_USER = ("note: ", "warning: ")
 _FAILED = re.compile(r"[\d,]+ jobs? failed:$")
-_SHOWN = 20
+# Of the jobs that failed, ten are told of by two lines each (status.run_jobs).
+_SHOWN = 40
 _BAR = "{desc:22}{percentage:3.0f}% |{bar:20}| {elapsed} gone, {remaining} left{postfix}"
 
 

@@ -24,6 +24,7 @@ from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.files.space import REASON, says_full
 
 REQUIREMENTS = WORKFLOW / "requirements"
+_KENLM = WORKFLOW / "envs" / "language_model.post-deploy.sh"
 # In an environment of `make`: the parts that it has, by the hashes of what they ask for.
 RECORD = ".parts.json"
 _COMMAND = """#!/bin/sh
@@ -149,15 +150,16 @@ def set_up(names: Collection[str], prefix: Path | None = None) -> list[str]:
 
 
 def _begun(prefix: Path) -> dict[str, str]:
-    """Return the parts that an environment has, which is made anew if it has no record."""
-    record = prefix / RECORD
-    if not record.exists():
+    """Return the parts that an environment has.
+
+    It is made anew if it has no record, or if its Python is gone, as after an upgrade.
+    """
+    record, python = prefix / RECORD, prefix / "bin" / "python"
+    if not (record.exists() and python.exists()):
         print(f"{prefix}: an environment of Python {sys.version.split()[0]}", file=sys.stderr)
-        python = str(prefix / "bin" / "python")
         for step, text in (
-            ([sys.executable, "-m", "venv", "--clear", "--without-pip", str(prefix)], ""),
-            ([python, "-m", "ensurepip"], ""),
-            (_pip(python, "--no-deps", "--require-hashes"), _text("pip.txt")),
+            ([sys.executable, "-m", "venv", "--clear", str(prefix)], ""),
+            (_pip(str(python), "--no-deps", "--require-hashes"), _text("pip.txt")),
         ):
             if reason := _failure(step, text):
                 raise InputError(reason)
@@ -179,6 +181,8 @@ def _text(file: str) -> str:
 
 def _hash(part: Part) -> str:
     texts = [locked(part.asked), *map(_text, part.files)]
+    if not any(texts):
+        texts = [_KENLM.read_text(encoding="utf-8")]
     return hashlib.sha256("".join(texts).encode()).hexdigest()
 
 
@@ -195,9 +199,10 @@ def _install(part: Part, python: str, prefix: Path) -> str | None:
         InputError: the disk is full, or pip failed otherwise: half of it may be there.
     """
     if not part.asked and not part.files:
-        script = str(WORKFLOW / "envs" / "language_model.post-deploy.sh")
         # It installs where conda would say.
-        done = subprocess.run(["bash", script], env={**os.environ, "CONDA_PREFIX": str(prefix)})
+        done = subprocess.run(
+            ["bash", str(_KENLM)], env={**os.environ, "CONDA_PREFIX": str(prefix)}
+        )
         return "it was not compiled, see above" if done.returncode else None
     hashed = ["--no-deps", "--require-hashes"]
     if part.asked:

