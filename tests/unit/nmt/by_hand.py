@@ -1,9 +1,17 @@
-"""Forced decoding without batches and without shared prefixes."""
+"""What stands in an output; forced decoding without batches and without shared prefixes."""
 
 import torch
 from torch import Tensor
 
+from workflow_scripts.nmt.automaton import Phrase
 from workflow_scripts.nmt.model import Model
+from workflow_scripts.nmt.vocabulary import BOS, EOS
+
+
+def contains(output: list[int], phrase: Phrase) -> bool:
+    """Tell whether a phrase, which may have <s> and </s>, stands in an output."""
+    written = (BOS, *output, EOS)
+    return any(written[start:][: len(phrase)] == phrase for start in range(len(written)))
 
 
 @torch.inference_mode()

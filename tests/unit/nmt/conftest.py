@@ -1,6 +1,7 @@
 """Models for the tests of the search core."""
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import torch
 from tests.oracles import Oracle
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.marian_files import write_binary
+from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.network import Marks
@@ -22,6 +24,13 @@ DEVICE = os.environ.get("PARALOOM_TEST_DEVICE", "cpu")
 def marked(model: Model, marks: Marks) -> Model:
     """Return the model with these marks."""
     return Model(replace(model.network, marks=marks), model.source_vocab, model.target_vocab)
+
+
+def refused(folder: Path, message: str) -> str:
+    """Return why a model folder can't be loaded, in which `message` stands."""
+    with pytest.raises(InputError, match=re.escape(message)) as raised:
+        load_model(folder, "cpu")
+    return str(raised.value)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -12,6 +12,7 @@ from sockeye.beam_search import CandidateScorer
 from sockeye.inference import Translator, make_input_from_plain_string
 from sockeye.model import load_model as load_sockeye_model
 
+from tests.unit.nmt.by_hand import contains
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.marian_files import spm_model, write_binary
 from workflow_scripts.core.errors import InputError
@@ -34,11 +35,6 @@ REQUESTS = st.lists(
     min_size=1,
     max_size=6,
 )
-
-
-def contains(output: list[int], phrase: Phrase) -> bool:
-    written = (BOS, *output, EOS)
-    return any(written[start:][: len(phrase)] == phrase for start in range(len(written)))
 
 
 def read_cases(model: Model, path: Path) -> list[BeamRequest]:
@@ -339,12 +335,10 @@ def test_allocation_keeps_what_has_ended():
     assert chosen_scores.tolist() == [[0.5, 1.0, 3.0, 50.0]]
 
 
-@pytest.mark.parametrize(("beam_size", "nbest"), [(0, 0), (2, 3), (2, 0)])
-def test_impossible_sizes_are_refused(tiny: Model, beam_size: int, nbest: int):
-    with pytest.raises(InputError, match="n-best"):
-        next(translate(tiny, [], beam_size=beam_size, nbest=nbest))
-
-
-def test_a_stride_of_no_steps_is_refused(tiny: Model):
-    with pytest.raises(InputError, match="stride 0"):
-        next(translate(tiny, [], beam_size=1, stride=0))
+@pytest.mark.parametrize(
+    ("beam_size", "nbest", "stride", "message"),
+    [(0, 0, 1, "n-best"), (2, 3, 1, "n-best"), (2, 0, 1, "n-best"), (1, 1, 0, "stride 0")],
+)
+def test_impossible_sizes_are_refused(tiny: Model, beam_size, nbest, stride, message):
+    with pytest.raises(InputError, match=message):
+        next(translate(tiny, [], beam_size=beam_size, nbest=nbest, stride=stride))

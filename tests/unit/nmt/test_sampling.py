@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.unit.nmt.by_hand import contains
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, draw, sample
@@ -38,11 +39,6 @@ REQUESTS = st.lists(
     min_size=1,
     max_size=6,
 )
-
-
-def contains(output: list[int], phrase: tuple[int, ...]) -> bool:
-    written = (BOS, *output, EOS)
-    return any(written[start : start + len(phrase)] == phrase for start in range(len(written)))
 
 
 def outputs(results: list[SampleResult]) -> list[tuple[list[list[int]], int]]:
@@ -86,10 +82,10 @@ def test_samples_depend_on_their_own_request_alone(either: Model, requests, cut,
     )
 
 
-@pytest.mark.parametrize("cut", [{"k": 8}, {"top_p": 0.9}])
-def test_repeating_is_identical_to_the_bit(either: Model, cut):
+@pytest.mark.parametrize("more", [{"k": 8}, {"k": 8, "stride": 4}, {"top_p": 0.9}])
+def test_repeating_is_identical_to_the_bit(either: Model, more):
     requests = [SampleRequest(str(n), 0, [4 + n, 5], []) for n in range(9)]
-    runs = [list(sample(either, requests, **cut, samples=6, seed=1, batch_rows=20)) for _ in "ab"]
+    runs = [list(sample(either, requests, **more, samples=6, seed=1, batch_rows=20)) for _ in "ab"]
     assert runs[0] == runs[1]
 
 

@@ -1,6 +1,5 @@
 """Steps at a stretch, as on an accelerator, give what single steps give."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -46,16 +45,8 @@ def test_random_models(either: Model, requests, cut, rows: int, stride: int):
 @pytest.mark.rest
 @pytest.mark.parametrize(("rows", "stride"), [(64, 8), (33, 3)])
 def test_trained_model(oracle: Model, oracle_dir: Path, rows: int, stride: int):
-    lines = (oracle_dir / "cases" / "negative_phrase.jsonl").read_text().splitlines()
-    requests = [
-        SampleRequest(
-            str(number),
-            0,
-            oracle.source_vocab.ids(line["text"].split()),
-            [tuple(oracle.target_vocab.ids(phrase.split())) for phrase in line["avoid"]],
-        )
-        for number, line in enumerate(map(json.loads, lines))
-    ]
+    cases = test_beam.read_cases(oracle, oracle_dir / "cases" / "negative_phrase.jsonl")
+    requests = [SampleRequest(str(n), 0, case.source, case.avoid) for n, case in enumerate(cases)]
     arguments = {"k": 10, "samples": 4, "seed": 3}
     at_a_stretch = sample(oracle, requests, **arguments, batch_rows=rows, stride=stride)
     assert_same(list(at_a_stretch), list(sample(oracle, requests, **arguments)))
@@ -74,12 +65,6 @@ def test_lengths_differ_widely_and_samples_are_dropped(tmp_path: Path, rows: int
     lengths = [len(output) for result in expected for output in result.outputs]
     assert max(lengths) > 20 > 3 > min(lengths)
     assert_same(list(sample(model, requests, **arguments, batch_rows=rows, stride=8)), expected)
-
-
-def test_repeating_is_identical_to_the_bit(tiny: Model):
-    requests = [SampleRequest(str(n), 0, [4 + n, 5], []) for n in range(9)]
-    arguments = {"k": 8, "samples": 6, "seed": 1, "batch_rows": 20, "stride": 4}
-    assert list(sample(tiny, requests, **arguments)) == list(sample(tiny, requests, **arguments))
 
 
 @pytest.mark.rest
