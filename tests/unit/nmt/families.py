@@ -216,6 +216,11 @@ def write(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
+def edited(path: Path, changes: dict[str, Any]) -> None:
+    """Change keys of a JSON file."""
+    write(path, json.loads(path.read_text(encoding="utf-8")) | changes)
+
+
 def write_tokenizer(folder: Path, names: list[str], added: list[str]) -> None:
     tokens = [{"id": names.index(name), "content": name, "special": True} for name in added]
     vocabulary = [[name, -1.0] for name in names]

@@ -24,6 +24,7 @@ from tests.unit.nmt.families import (
     Kind,
     class_of,
     core,
+    edited,
     forced,
     read,
     rows,
@@ -270,20 +271,16 @@ def test_sentencepiece_of_pegasus_stands_behind_its_own_tokens(tmp_path: Path):
 def test_what_is_suppressed_is_no_candidate(tmp_path: Path):
     made(tmp_path / "model", KINDS["BART"])
     path = tmp_path / "model" / "generation_config.json"
-    write(path, json.loads(path.read_text()) | {"suppress_tokens": [9], "bad_words_ids": [[10]]})
+    edited(path, {"suppress_tokens": [9], "bad_words_ids": [[10]]})
     model = load_model(tmp_path / "model", "cpu")
     assert min(core(model, [9, 10])) >= model.target_vocab.words > max(core(model, [8, 11]))
 
 
 def test_settings_of_a_search_are_told_once(tmp_path: Path, capsys: pytest.CaptureFixture):
     made(tmp_path / "model", KINDS["BART"])
-    path = tmp_path / "model" / "generation_config.json"
-    write(
-        path,
-        json.loads(path.read_text())
-        | {"num_beams": 4, "length_penalty": 2.0}
-        | {"bad_words_ids": [[5, 6]], "begin_suppress_tokens": [4], "diversity_penalty": 0.0},
-    )
+    several = {"bad_words_ids": [[5, 6]], "begin_suppress_tokens": [4], "diversity_penalty": 0.0}
+    settings = {"num_beams": 4, "length_penalty": 2.0} | several
+    edited(tmp_path / "model" / "generation_config.json", settings)
     load_model(tmp_path / "model", "cpu")
     load_model(tmp_path / "model", "cpu")
     told = capsys.readouterr().err.splitlines()
@@ -301,27 +298,20 @@ def test_trained_positions_bound_sources_and_outputs(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("chosen", "message"),
+    ("name", "chosen", "message"),
     [
-        (
-            None,
-            "has several languages (eng_Latn, por_Latn, spa_Latn): write the file paraloom.json",
-        ),
-        ({"source": "por_Latn"}, '"source" and "target" and no other; target is missing'),
-        ({"source": "pt", "target": "eng_Latn"}, "nearest of its 3 are por_Latn, "),
-        ({"source": "por_Latn", "target": "pot_Latn"}, "nearest of its 3 are por_Latn, "),
-        ({"source": 3, "target": "eng_Latn"}, "source is 3, which is no language of the model"),
+        ("NLLB", None, "several languages (eng_Latn, por_Latn, spa_Latn): write the file paraloom"),
+        ("NLLB", {"source": "por_Latn"}, '"source" and "target" and no other; target is missing'),
+        ("NLLB", {"source": "pt", "target": "eng_Latn"}, "nearest of its 3 are por_Latn, "),
+        ("NLLB", {"source": "por_Latn", "target": "pot_Latn"}, "nearest of its 3 are por_Latn, "),
+        ("NLLB", {"source": 3, "target": "eng_Latn"}, "source is 3, which is no language of the "),
+        ("BART", TO_NLLB, "has no languages to choose"),
+        ("PEGASUS", TO_NLLB, "has no languages to choose"),
     ],
 )
-def test_languages_that_are_not_chosen_well(tmp_path: Path, chosen: Any, message: str):
-    made(tmp_path / "model", KINDS["NLLB"]._replace(chosen=chosen))
+def test_languages_that_are_not_chosen_well(tmp_path: Path, name: str, chosen: Any, message: str):
+    made(tmp_path / "model", KINDS[name]._replace(chosen=chosen))
     refused(tmp_path / "model", message)
-
-
-@pytest.mark.parametrize("name", ["BART", "PEGASUS"])
-def test_a_model_without_languages_has_none_to_choose(tmp_path: Path, name: str):
-    made(tmp_path / "model", KINDS[name]._replace(chosen=TO_NLLB))
-    refused(tmp_path / "model", "has no languages to choose")
 
 
 @pytest.mark.parametrize(
@@ -362,22 +352,20 @@ def test_other_models_are_refused_by_name(tmp_path: Path, name: str, changes: di
     made(tmp_path / "model", KINDS[name])
     # In the second what the first has of a search is set again.
     for file in ("config.json", "generation_config.json"):
-        path = tmp_path / "model" / file
-        write(path, json.loads(path.read_text()) | changes)
+        edited(tmp_path / "model" / file, changes)
     refused(tmp_path / "model", shown)
 
 
 def test_the_first_token_of_the_decoder_is_that_of_a_search(tmp_path: Path):
     made(tmp_path / "model", KINDS["mBART-25"])
-    path = tmp_path / "model" / "generation_config.json"
-    write(path, json.loads(path.read_text()) | {"decoder_start_token_id": 2})
+    edited(tmp_path / "model" / "generation_config.json", {"decoder_start_token_id": 2})
     assert load_model(tmp_path / "model", "cpu").marks.lead == (EOS,)
 
 
 def test_ids_are_those_of_the_tokens_that_the_tokenizer_names(tmp_path: Path):
     made(tmp_path / "model", KINDS["BART"])
-    path = tmp_path / "model" / "tokenizer_config.json"
-    write(path, {"pad_token": {"content": "<pad>"}, "eos_token": "▁4"})
+    tokens = {"pad_token": {"content": "<pad>"}, "eos_token": "▁4"}
+    write(tmp_path / "model" / "tokenizer_config.json", tokens)
     with pytest.raises(InputError, match=r"eos_token_id is 2, which is '</s>'; it must .*'▁4', 4"):
         load_model(tmp_path / "model", "cpu")
 

@@ -11,7 +11,7 @@ import torch
 import transformers
 
 from tests.unit.nmt.conftest import refused
-from tests.unit.nmt.families import SHAPE
+from tests.unit.nmt.families import SHAPE, edited
 from tests.unit.nmt.marian_files import spm_model
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.loaders import load_model
@@ -172,18 +172,15 @@ def test_tags_that_are_not_chosen_well(tmp_path: Path, settings: object, message
 )
 def test_other_options_are_refused_by_name(tmp_path: Path, key: str, value: object, shown: str):
     made(tmp_path / "model")
-    path = tmp_path / "model" / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
-    told = refused(path.parent, shown)
+    edited(tmp_path / "model" / "config.json", {key: value})
+    told = refused(tmp_path / "model", shown)
     assert "config.json: not supported: " in told or "vocab.json" in told
 
 
 def test_positions_are_bounded(tmp_path: Path):
     made(tmp_path / "model")
-    path = tmp_path / "model" / "config.json"
-    changes = {"max_position_embeddings": 2**50}
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-    assert load_model(path.parent, "cpu").max_source_pieces == 4999
+    edited(tmp_path / "model" / "config.json", {"max_position_embeddings": 2**50})
+    assert load_model(tmp_path / "model", "cpu").max_source_pieces == 4999
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_a_broken_or_missing_file_is_refused(folder: Path, name: str, text: str 
     (folder / name).unlink()
     if text is not None:
         (folder / name).write_text(text)
-    refused(folder, f"model/{name}" + (": " if text else ""))
+    refused(folder, f"folder: {name} missing" if text is None else f"model/{name}: ")
 
 
 def test_config_builds_no_python_objects(folder: Path, tmp_path: Path):

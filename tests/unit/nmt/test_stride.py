@@ -1,7 +1,6 @@
 """Steps at a stretch, as on an accelerator, give what single steps give."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,36 +9,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.nmt import test_beam
+from tests.unit.nmt.by_hand import assert_same
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.no_data import Recorder, without_data
 from tests.unit.nmt.test_sampling import REQUESTS, TRUNCATIONS
 from workflow_scripts.nmt import beam, sampling, streaming
-from workflow_scripts.nmt.beam import BeamRequest, BeamResult, translate
+from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.decoder import Decoder
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.precision import PRECISIONS
-from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
+from workflow_scripts.nmt.sampling import SampleRequest, sample
 from workflow_scripts.nmt.truncation import Truncation
 
 pytestmark = pytest.mark.slow
-
-Results = list[SampleResult] | list[BeamResult]
-
-
-def assert_same(results: Results, expected: Results) -> None:
-    for result, other in zip(results, expected, strict=True):
-        assert replace(result, nlls=other.nlls) == other
-        assert result.nlls == pytest.approx(other.nlls, abs=1e-5)
 
 
 @pytest.mark.rest
 @settings(deadline=None, max_examples=25)
 @given(requests=REQUESTS, cut=TRUNCATIONS, rows=st.integers(1, 40), stride=st.integers(2, 20))
-def test_random_models(either: Model, requests, cut, rows: int, stride: int):
+def test_random_models(every: Model, requests, cut, rows: int, stride: int):
     arguments = {**cut, "samples": 4, "seed": 7}
-    at_a_stretch = sample(either, requests, **arguments, batch_rows=rows, stride=stride)
-    assert_same(list(at_a_stretch), list(sample(either, requests, **arguments)))
+    at_a_stretch = sample(every, requests, **arguments, batch_rows=rows, stride=stride)
+    assert_same(list(at_a_stretch), list(sample(every, requests, **arguments)))
 
 
 @pytest.mark.rest

@@ -1,4 +1,4 @@
-import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -6,7 +6,6 @@ import pytest
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, sample
-from workflow_scripts.nmt.translate import main
 
 LINES = [
     {"text": "▁4 ▁5 ▁6"},
@@ -16,17 +15,8 @@ LINES = [
 
 
 @pytest.fixture
-def run(tiny_folder: Path, tmp_path: Path):
-    def run(lines: list, *options: str) -> list[dict]:
-        texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
-        content = "".join(text + "\n" for text in texts).encode(errors="surrogateescape")
-        (tmp_path / "in.jsonl").write_bytes(content)
-        output = tmp_path / "out.jsonl"
-        paths = ("--model", tiny_folder, "--input", tmp_path / "in.jsonl", "--output", output)
-        main([*map(str, paths), "--device", "cpu", *options])
-        return [json.loads(line) for line in output.read_text().splitlines()]
-
-    return run
+def run(translated, tiny_folder: Path):
+    return partial(translated, tiny_folder)
 
 
 def test_lines_repeat_their_input_and_add_the_translation(run):
@@ -77,14 +67,9 @@ def test_samples_are_truncated_as_the_options_say(run, tiny: Model):
     line = {"text": "▁4 ▁5 ▁6 ▁7"}
     requests = [SampleRequest("1", 0, tiny.source_vocab.ids(line["text"].split()), [])]
     common = ["--samples", "9", "--seed", "4", "--temperature", "1.3"]
+    cuts = [{"k": 6}, {"top_p": 0.7}, {"min_p": 0.2}, {"epsilon": 0.04}, {"k": 6, "top_p": 0.7}]
     seen = set()
-    for cut in (
-        {"k": 6},
-        {"top_p": 0.7},
-        {"min_p": 0.2},
-        {"epsilon": 0.04},
-        {"k": 6, "top_p": 0.7},
-    ):
+    for cut in cuts:
         given = [part for name, value in cut.items() for part in (options[name], str(value))]
         [output] = run([line], *given, *common)
         (expected,) = sample(tiny, requests, samples=9, seed=4, temperature=1.3, **cut)
