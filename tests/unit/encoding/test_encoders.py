@@ -69,20 +69,6 @@ def test_a_vector_is_the_average_that_its_encoder_says(name, size, averaged):
         torch.testing.assert_close(vector, expected)
 
 
-def test_both_directions_of_blstm_have_one_half_each():
-    made = network(["blstm"], hidden=6)
-    made([as_tensors(*ROWS)])
-    table = made.tables[0].detach()
-    backward = torch.nn.LSTM(4, 3, batch_first=True)
-    weights = made.encoders[0].lstm.state_dict()
-    backward.load_state_dict(
-        {name.removesuffix("_reverse"): weights[name] for name in weights if "reverse" in name}
-    )
-    row = ROWS[3]
-    expected = backward(table[row[::-1]].unsqueeze(0))[0][0].mean(0)
-    torch.testing.assert_close(made([as_tensors(row)])[0, 3:], expected)
-
-
 def test_combinations_add_or_stand_side_by_side():
     tokens = [as_tensors([1, 2], [3]), as_tensors([0], [4, 4])]
     for combine in ("add", "concatenate"):

@@ -33,6 +33,7 @@ CHANGES = {
 }
 SELF_ATTENTION = {"transformer-decoder-autoreg": "self-attention"}
 TABLE = "decoder/embeddings/weight"
+SCALE = f"{TABLE}_scale"
 BIAS = "encoder/layer_0/ffn/linear_1/bias"
 POSITIONS = "encoder/position_encodings/encodings"
 RELATIVE = "decoder/layer_0/self_attention/relative_position_keys"
@@ -102,9 +103,9 @@ def test_aliases_may_have_the_names_of_older_models(tmp_path: Path, first: str):
     assert list(score(model, PAIRS)) == pytest.approx(expected({}), abs=1e-5)
 
 
-def rewritten(folder: Path, edit, **head) -> None:
+def rewritten(folder: Path, edit, kind: str = "float32", **head) -> None:
     """Write a folder whose variables are edited, each under its own name."""
-    made = write(folder)
+    made = write(folder, kind=kind)
     edit(made)
     (folder / "model.bin").write_bytes(binary(made, **head))
 
@@ -272,6 +273,12 @@ def test_languages_must_be_chosen(tmp_path: Path):
         ("encoder/scale_embeddings", torch.tensor(torch.nan), "must be one finite number"),
         ("encoder/pre_norm", torch.zeros(2), "encoder/pre_norm must be one finite number"),
         ("encoder/num_heads", torch.tensor(torch.nan), "num_heads must be one finite number"),
+        (SCALE, None, f"no variable {SCALE}"),
+        (SCALE, torch.ones(21), f"{SCALE} is float32 [21]; {TABLE} of shape [22, 16] needs one"),
+        (SCALE, torch.ones(22, 1), "_scale is float32 [22, 1]"),
+        (SCALE, torch.zeros(22), "holds numbers that are no scales"),
+        # 127 of these are infinite.
+        (SCALE, torch.full((22,), 1e-38), "holds numbers that are no scales"),
     ],
 )
 def test_variables_that_do_not_fit_are_named(tmp_path: Path, name, value, message):
@@ -282,27 +289,8 @@ def test_variables_that_do_not_fit_are_named(tmp_path: Path, name, value, messag
             floating = isinstance(value, torch.Tensor) and value.is_floating_point()
             made[name] = ("float32" if floating else "int8", value)
 
-    rewritten(tmp_path / "model", edit)
+    rewritten(tmp_path / "model", edit, "int8" if name == SCALE else "float32")
     assert "model.bin" in refused(tmp_path / "model", message)
-
-
-@pytest.mark.parametrize(
-    ("scale", "message"),
-    [
-        (None, f"no variable {TABLE}_scale"),
-        (torch.ones(21), f"{TABLE}_scale is float32 [21]; {TABLE} of shape [22, 16] needs one"),
-        (torch.ones(22, 1), "_scale is float32 [22, 1]"),
-        (torch.zeros(22), "holds numbers that are no scales"),
-        (torch.full((22,), 1e-38), "holds numbers that are no scales"),  # 127 of these are infinite
-    ],
-)
-def test_scales_of_another_shape(tmp_path: Path, scale, message):
-    made = write(tmp_path / "model", kind="int8")
-    made[f"{TABLE}_scale"] = ("float32", scale)
-    if scale is None:
-        del made[f"{TABLE}_scale"]
-    (tmp_path / "model" / "model.bin").write_bytes(binary(made))
-    refused(tmp_path / "model", message)
 
 
 @pytest.mark.parametrize(

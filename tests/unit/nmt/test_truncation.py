@@ -75,13 +75,6 @@ def test_a_certain_row_keeps_the_same_of_the_best_tokens_as_of_all(cut, seed, to
     assert torch.equal(wide[:, :-1], everything)
 
 
-def test_a_row_in_which_everything_is_forbidden_keeps_nothing():
-    scores = torch.full((1, 4), -torch.inf).double()
-    for cut in ({"k": 2}, {"top_p": 0.5}, {"min_p": 0.5}, {"epsilon": 0.5}):
-        kept, _ = Truncation(**cut).kept(scores, torch.tensor([math.nan]).double())
-        assert not kept.any()
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
