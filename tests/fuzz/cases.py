@@ -214,6 +214,12 @@ request_fields = st.one_of(
 )
 
 
+def single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON, none of whose keys stands there twice."""
+    assert len(dict(pairs)) == len(pairs)
+    return dict(pairs)
+
+
 # What may stand in the place of any value in a JSON file.
 json_values = st.one_of(
     *(st.none(), st.booleans(), st.integers(-3, 2**70), st.floats(), st.text(max_size=5)),

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.fuzz.cases import damaged, damages, file, fuzz, json_values, outcome
+from tests.fuzz.cases import damaged, damages, file, fuzz, json_values, outcome, single
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.judge.judge import Judge
 
@@ -68,11 +68,6 @@ def changed(many):
         except (LookupError, TypeError):
             pass  # an earlier change took it away
     return json.dumps(content)
-
-
-def single(pairs):
-    assert len(dict(pairs)) == len(pairs)
-    return dict(pairs)
 
 
 def simple_probability(content, row):

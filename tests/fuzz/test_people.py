@@ -313,8 +313,7 @@ def test_labels(tmp_path_factory, content):
     ] == [row[:4] for row in rows]
     for place, column in enumerate((pairs.forward_nll, pairs.backward_nll), start=4):
         wanted = [None if row[place] in (None, -1) else row[place] for row in rows]
-        column = [None] * len(rows) if column is None else column
-        assert [None if each is None or each != each else each for each in column] == wanted
+        assert nlls_of(column, len(rows)) == wanted
 
 
 ANSWERS = {"1": names, "2": words, "3": st.sampled_from(["1", "0", "2.5", "-1"])}

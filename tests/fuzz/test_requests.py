@@ -1,16 +1,30 @@
-"""Lines that ask for paraphrases or for translations: each is read, or refused by its number."""
+"""Lines that ask for paraphrases or translations: each is answered, or refused by its number."""
 
 import json
 from dataclasses import asdict
 
+import pytest
+import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.fuzz.cases import decoded, file, fuzz, json_values, lines_of, outcome, request_fields
+from tests.fuzz.cases import (
+    decoded,
+    file,
+    fuzz,
+    json_values,
+    lines_of,
+    outcome,
+    request_fields,
+    single,
+)
+from tests.unit.nmt.folders import write_model
+from workflow_scripts.nmt.beam import translate
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.pieces import TextCoder
 from workflow_scripts.nmt.positive import MOST_PHRASES
-from workflow_scripts.nmt.translate import ADDED_KEYS, KEYS, LineReader
-from workflow_scripts.nmt.vocabulary import BOS, SYMBOLS, Vocabulary
+from workflow_scripts.nmt.translate import ADDED_KEYS, KEYS, LineReader, beam_lines, write_lines
+from workflow_scripts.nmt.vocabulary import BOS
 from workflow_scripts.stages.rewrite.request_lines import requests_of
 from workflow_scripts.stages.rewrite.requests import RequestError, request_of
 
@@ -74,10 +88,8 @@ def test_requests(case):
         assert request_of(json.loads(json.dumps(asdict(request), allow_nan=False))) == request
 
 
-VOCABULARY = Vocabulary([*SYMBOLS, *(f"▁{number}" for number in range(4, 9))])
-sentences = st.lists(st.sampled_from(["▁4", "▁5", "x", "<s>", "\u2028", "\ud800"]), max_size=7).map(
-    " ".join
-)
+pieces = ["▁4", "▁5", "x", "<s>", "</s>", "<unk>", "▁", "\u2028", "\ud800"]
+sentences = st.lists(st.sampled_from(pieces), max_size=7).map(" ".join)
 phrases = st.one_of(st.lists(sentences, max_size=3), json_values)
 inputs = st.fixed_dictionaries(
     {"text": st.one_of(sentences, sentences, json_values)},
@@ -88,18 +100,12 @@ inputs = st.fixed_dictionaries(
 )
 
 
-class Short:
-    """Stands for a model that reads up to five pieces."""
-
-    max_source_pieces = 5
-
-    def can_read(self, source):
-        return 0 < len(source) <= 5
-
-
-def single(pairs):
-    assert len(dict(pairs)) == len(pairs)
-    return dict(pairs)
+@pytest.fixture(scope="module")
+def short(tmp_path_factory):
+    """A model that reads up to five pieces."""
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("short") / "model"
+    return load_model(write_model(folder, vocabulary=9, size=4, hidden=4, longest=6), "cpu")
 
 
 def simple_input(line):
@@ -126,18 +132,27 @@ def simple_input(line):
     )
 )
 @example([TWICE])
-def test_lines_to_translate(tmp_path_factory, lines):
+def test_lines_to_translate(tmp_path_factory, short, lines):
     content = joined(lines)
-    coder = TextCoder(VOCABULARY)
+    coder = TextCoder(short.target_vocab)
     with file(tmp_path_factory.getbasetemp(), "in.jsonl", content) as path:
-        found = outcome(path, lambda: [*LineReader(Short(), coder, coder).read(path)])
+        found = outcome(path, lambda: [*LineReader(short, coder, coder).read(path)])
     wanted = [simple_input(line) for line in decoded(lines_of(content)) or [""]]
     if content and any(each is None or each[1] is None for each in wanted):
         assert found is None
         return
     wanted = wanted if content else []
     assert [(line.fields, line.source) for line in found] == [
-        (fields, VOCABULARY.ids(pieces)) for fields, pieces in wanted
+        (fields, short.source_vocab.ids(pieces)) for fields, pieces in wanted
     ]
     for line in found:
         assert all(set(phrase) - {BOS} for phrase in (*line.constraints, *line.avoid))
+    with file(tmp_path_factory.getbasetemp(), "out.jsonl", b"") as output:
+        answers = beam_lines(
+            iter(found),
+            lambda requests: translate(short, requests, beam_size=2, nbest=1, batch_rows=8),
+            coder,
+            with_list=False,
+        )
+        write_lines(output, answers)
+        assert len(output.read_bytes().splitlines()) == len(found)

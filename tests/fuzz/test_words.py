@@ -20,20 +20,14 @@ def _lines(of):
     return st.lists(of, max_size=6).map(lambda rows: "".join(f"{r}\n" for r in rows).encode())
 
 
-def _vector(numbers):
-    return st.tuples(_words, st.lists(numbers, min_size=1, max_size=3)).map(
+def _vector(numbers, least=1, most=3):
+    return st.tuples(_words, st.lists(numbers, min_size=least, max_size=most)).map(
         lambda row: " ".join([row[0], *row[1]])
     )
 
 
 _header = st.tuples(st.integers(0, 4), st.integers(0, 4)).map(lambda two: b"%d %d\n" % two)
-_same = st.integers(1, 3).flatmap(
-    lambda n: _lines(
-        st.tuples(_words, st.lists(_good, min_size=n, max_size=n)).map(
-            lambda row: " ".join([row[0], *row[1]])
-        )
-    )
-)
+_same = st.integers(1, 3).flatmap(lambda n: _lines(_vector(_good, n, n)))
 _vectors = st.one_of(
     _same,
     _lines(_vector(_numbers)),

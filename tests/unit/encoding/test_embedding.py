@@ -179,8 +179,25 @@ def test_untrained_weights_are_loaded_on_request(tmp_path):
 def test_a_folder_that_is_none_is_named(tmp_path):
     with pytest.raises(InputError, match="no model folder"):
         load(tmp_path / "absent")
+
+
+CONFIGS = ["[]", "1", "[" * 100_000, '{"encoders": 1, "tokens": 2}', "NaN", '"\\ud800"']
+CONFIGS.append('{"encoders": ["word"]}')
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        *((parts.CONFIG, lambda _, text=text: text.encode()) for text in CONFIGS),
+        (parts.WEIGHTS, lambda _: b""),
+        (parts.WEIGHTS, lambda whole: whole[:-1]),
+        (parts.WEIGHTS, lambda whole: whole[:100]),
+        (parts.WEIGHTS, lambda whole: b"\xff" * 8 + whole[8:]),
+    ],
+)
+def test_a_damaged_folder_is_named(tmp_path, name, damage):
     save(tmp_path, examples.random_model(["word"], "add"))
-    (tmp_path / parts.CONFIG).write_text(json.dumps({"encoders": ["word"]}), encoding="utf-8")
+    (tmp_path / name).write_bytes(damage((tmp_path / name).read_bytes()))
     with pytest.raises(InputError, match="no model folder"):
         load(tmp_path)
 
@@ -196,16 +213,6 @@ def test_weights_without_a_value_are_refused(tmp_path, value, everywhere):
         parts.write_weights(tmp_path / name, built)
         with pytest.raises(InputError, match=f"{name}: parameter 'tables.0' holds NaN"):
             load(tmp_path, untrained)
-
-
-@pytest.mark.parametrize(
-    "config", ["[]", "1", "[" * 100_000, '{"encoders": 1, "tokens": 2}', "NaN", '"\\ud800"']
-)
-def test_a_config_that_is_something_else_is_named(tmp_path, config):
-    save(tmp_path, examples.random_model(["word"], "add"))
-    (tmp_path / parts.CONFIG).write_text(config, encoding="utf-8")
-    with pytest.raises(InputError, match="no model folder"):
-        load(tmp_path)
 
 
 @pytest.mark.parametrize("changed", [{"hidden": 10**7}, {"dimension": 10**9}, {"hidden": 10**30}])
@@ -243,15 +250,6 @@ def test_configs_that_no_vector_can_come_of_are_refused(tmp_path, chosen, change
     (tmp_path / parts.CONFIG).write_text(json.dumps(config | changed), encoding="utf-8")
     with pytest.raises(InputError, match=message):
         load(tmp_path)
-
-
-def test_damaged_weights_are_named(tmp_path):
-    save(tmp_path, examples.random_model(["word"], "add"))
-    content = (tmp_path / parts.WEIGHTS).read_bytes()
-    for damaged in (b"", content[:-1], content[:100], b"\xff" * 8 + content[8:]):
-        (tmp_path / parts.WEIGHTS).write_bytes(damaged)
-        with pytest.raises(InputError, match="no model folder"):
-            load(tmp_path)
 
 
 def test_cosines_are_those_of_the_rows_and_0_for_zeros():

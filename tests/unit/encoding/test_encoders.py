@@ -24,73 +24,49 @@ def network(encoders, combine="add", dimension=4, hidden=4):
     return made
 
 
-@pytest.mark.parametrize("name", ["word", "trigram"])
-def test_average_is_the_mean_of_the_token_vectors(name):
-    made = network([name])
-    found = made([as_tensors(*ROWS)])
-    for row, vector in zip(ROWS, found, strict=True):
-        expected = made.tables[0][row].mean(0) if row else torch.zeros(4)
-        torch.testing.assert_close(vector, expected)
+def tokens_of(made, row):
+    return made.tables[0][row]
 
 
 def states(made, row):
     """Return the LSTM's states on one sentence, by a plain call without padding."""
-    return made.encoders[0].lstm(made.tables[0][row].unsqueeze(0))[0][0]
+    return made.encoders[0].lstm(tokens_of(made, row).unsqueeze(0))[0][0]
 
 
-@pytest.mark.parametrize("name", ["lstm", "blstm"])
-def test_recurrent_encoders_average_their_states(name):
+def both_states(made, row):
+    """ParaNMT, section 4: both directions have the size of the sentence vector."""
+    both = states(made, row)
+    assert both.shape == (len(row), 12)
+    return (both[:, :6] + both[:, 6:]) / 2
+
+
+def gated(made, row):
+    """Each token is gated by itself and the state."""
+    gate, tokens = made.encoders[0].gate, tokens_of(made, row)
+    return [
+        token * torch.sigmoid(gate.weight[:, :4] @ token + gate.weight[:, 4:] @ state + gate.bias)
+        for token, state in zip(tokens, states(made, row), strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "averaged"),
+    [
+        ("word", 4, tokens_of),
+        ("trigram", 4, tokens_of),
+        ("lstm", 6, states),
+        ("blstm", 6, states),
+        ("blstm_average", 6, both_states),
+        ("gran", 4, gated),
+    ],
+)
+def test_a_vector_is_the_average_that_its_encoder_says(name, size, averaged):
     made = network([name], hidden=6)
     found = made([as_tensors(*ROWS)])
-    assert found.shape == (4, made.size) == (4, 6)
+    assert found.shape == (4, made.size) == (4, size)
     for row, vector in zip(ROWS, found, strict=True):
-        expected = states(made, row).mean(0) if row else torch.zeros(6)
+        expected = torch.stack([*averaged(made, row)]).mean(0) if row else torch.zeros(size)
         torch.testing.assert_close(vector, expected)
-
-
-def test_both_directions_of_blstm_have_one_half_each():
-    made = network(["blstm"], hidden=6)
-    made([as_tensors(*ROWS)])
-    table = made.tables[0].detach()
-    backward = torch.nn.LSTM(4, 3, batch_first=True)
-    weights = made.encoders[0].lstm.state_dict()
-    backward.load_state_dict(
-        {name.removesuffix("_reverse"): weights[name] for name in weights if "reverse" in name}
-    )
-    row = ROWS[3]
-    expected = backward(table[row[::-1]].unsqueeze(0))[0][0].mean(0)
-    torch.testing.assert_close(made([as_tensors(row)])[0, 3:], expected)
-
-
-def test_blstm_average_is_the_mean_of_both_directions_without_concatenation():
-    """ParaNMT, section 4: both directions have the size of the sentence vector."""
-    made = network(["blstm_average"], hidden=5)
-    found = made([as_tensors(*ROWS)])
-    assert found.shape == (4, made.size) == (4, 5)
-    for row, vector in zip(ROWS, found, strict=True):
-        if not row:
-            assert not vector.any()
-            continue
-        both = states(made, row)
-        assert both.shape == (len(row), 10)
-        torch.testing.assert_close(vector, (both[:, :5].mean(0) + both[:, 5:].mean(0)) / 2)
-
-
-def test_gran_gates_each_token_by_itself_and_the_state():
-    made = network(["gran"], hidden=6)
-    found = made([as_tensors(*ROWS)])
-    assert made.size == 4
-    gate = made.encoders[0].gate
-    for row, vector in zip(ROWS, found, strict=True):
-        if not row:
-            assert not vector.any()
-            continue
-        hidden, total = states(made, row), torch.zeros(4)
-        for index, state in zip(row, hidden, strict=True):
-            token = made.tables[0][index]
-            both = gate.weight[:, :4] @ token + gate.weight[:, 4:] @ state + gate.bias
-            total = total + token * torch.sigmoid(both)
-        torch.testing.assert_close(vector, total / len(row))
 
 
 def test_combinations_add_or_stand_side_by_side():

@@ -50,10 +50,6 @@ def test_trigrams_are_all_letters_in_a_row_with_blanks_and_both_ends(sentences):
     assert [list(Trigrams.split(sentence)) for sentence in sentences] == list(map(naive, sentences))
 
 
-def test_trigrams_of_one_short_word():
-    assert list(Trigrams.split("I  am")) == [" i ", "i a", " am", "am "]
-
-
 def test_pieces_are_lower_cased_and_the_unknown_is_left_out():
     pieces = train_pieces((text for pair in simulated_pairs(40) for text in pair), 80)
     lower, upper, strange = flat(pieces.ids(["the doctor", "THE Doctor", "the Ж doctor"]))

@@ -148,6 +148,27 @@ MARIAN = Kind(
 )
 
 
+SEPARATE = {"share_encoder_decoder_embeddings": False, "vocab_size": 24, "decoder_vocab_size": 19}
+UNTIED = {"tie_word_embeddings": False}
+
+
+def changed_marian(changes: dict[str, Any]) -> Kind:
+    """Return the kind of OPUS-MT with other options; more source pieces stand behind the others."""
+    kind = MARIAN._replace(changes=MARIAN.changes | changes)
+    more = range(len(kind.names), kind.changes["vocab_size"])
+    return kind._replace(names=[*kind.names, *(f"▁{row}" for row in more)])
+
+
+MARIANS = {
+    "Marian": MARIAN,
+    "Marian, swish": changed_marian({"activation_function": "swish"}),
+    "Marian, not scaled": changed_marian({"scale_embedding": False}),
+    "Marian, separate": changed_marian(SEPARATE),
+    "Marian, untied": changed_marian(UNTIED),
+    "Marian, separate, untied": changed_marian(SEPARATE | UNTIED),
+}
+
+
 def widened(kind: Kind, size: int) -> Kind:
     """Return a kind with tables of `size` rows: words follow the first 18, then the rest."""
     more = size - (SIZES | kind.changes)["vocab_size"]
@@ -178,6 +199,9 @@ def write_folder(folder: Path, kind: Kind, model: Any, **options: Any) -> None:
     if kind.name == "Marian":
         ids = {name: row for row, name in enumerate(kind.names)}
         write(folder / "vocab.json", ids)
+        target = kind.names[: model.config.decoder_vocab_size]
+        if target != kind.names:
+            write(folder / "target_vocab.json", {name: row for row, name in enumerate(target)})
         for side in ("source", "target"):
             (folder / f"{side}.spm").write_bytes(spm_model([n for n in ids if n[0] == "▁"]))
     else:
@@ -190,6 +214,11 @@ def write_folder(folder: Path, kind: Kind, model: Any, **options: Any) -> None:
 
 def write(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def edited(path: Path, changes: dict[str, Any]) -> None:
+    """Change keys of a JSON file."""
+    write(path, json.loads(path.read_text(encoding="utf-8")) | changes)
 
 
 def write_tokenizer(folder: Path, names: list[str], added: list[str]) -> None:

@@ -20,6 +20,7 @@ def write_model(
     heads: int = 2,
     hidden: int = 32,
     vocabulary: int = 24,
+    source_vocabulary: int | None = None,
     longest: int = 40,
     length_ratio: float = 1.5,
     end_bias: float = 0.0,
@@ -30,11 +31,13 @@ def write_model(
 ) -> Path:
     """Write an untrained Sockeye 3 model; `transformer` overrides parts of its config.
 
+    The source has as many pieces as the target, if it is not said how many.
     The pieces are `▁4`, `▁5` ... `end_bias` is the bias of </s>, which sets the output length,
     `symbol_bias` that of <pad>, <unk> and <s>, which Sockeye does not rule out.
     """
     torch.manual_seed(seed)
     folder.mkdir(parents=True)
+    sizes = [source_vocabulary or vocabulary, vocabulary]
     statistics = DataStatistics(
         *(1, 0, 8, 8, 0, 0, 8, 8, vocabulary, vocabulary, length_ratio, 0.0),
         *([(longest, longest)], [1], [8.0]),
@@ -58,10 +61,10 @@ def write_model(
     side = TransformerConfig(**(settings | transformer))
     config = ModelConfig(
         config_data=DataConfig(statistics, longest, longest, 1, 1),
-        vocab_source_size=vocabulary,
-        vocab_target_size=vocabulary,
-        config_embed_source=EmbeddingConfig(vocabulary, size, 0.0),
-        config_embed_target=EmbeddingConfig(vocabulary, size, 0.0),
+        vocab_source_size=sizes[0],
+        vocab_target_size=sizes[1],
+        config_embed_source=EmbeddingConfig(sizes[0], size, 0.0),
+        config_embed_target=EmbeddingConfig(sizes[1], size, 0.0),
         config_encoder=side,
         config_decoder=side,
         weight_tying_type=weight_tying,
@@ -79,8 +82,8 @@ def write_model(
     model.save_config(str(folder))
     model.save_parameters(str(folder / "params.best"))
     model.save_version(str(folder))
-    pieces = [*SYMBOLS, *(f"▁{index}" for index in range(len(SYMBOLS), vocabulary))]
-    for name in ("vocab.src.0.json", "vocab.trg.0.json"):
-        entries = {piece: index for index, piece in enumerate(pieces)}
+    pieces = [*SYMBOLS, *(f"▁{index}" for index in range(len(SYMBOLS), max(sizes)))]
+    for name, count in zip(("vocab.src.0.json", "vocab.trg.0.json"), sizes, strict=True):
+        entries = {piece: index for index, piece in enumerate(pieces[:count])}
         (folder / name).write_text(json.dumps(entries, ensure_ascii=False), encoding="utf-8")
     return folder

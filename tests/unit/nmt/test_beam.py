@@ -12,6 +12,7 @@ from sockeye.beam_search import CandidateScorer
 from sockeye.inference import Translator, make_input_from_plain_string
 from sockeye.model import load_model as load_sockeye_model
 
+from tests.unit.nmt.by_hand import contains
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.marian_files import spm_model, write_binary
 from workflow_scripts.core.errors import InputError
@@ -34,11 +35,6 @@ REQUESTS = st.lists(
     min_size=1,
     max_size=6,
 )
-
-
-def contains(output: list[int], phrase: Phrase) -> bool:
-    written = (BOS, *output, EOS)
-    return any(written[start:][: len(phrase)] == phrase for start in range(len(written)))
 
 
 def read_cases(model: Model, path: Path) -> list[BeamRequest]:
@@ -175,13 +171,13 @@ def test_every_output_meets_its_constraints(either: Model, requests, beam_size: 
 @pytest.mark.rest
 @settings(deadline=None, max_examples=25)
 @given(requests=REQUESTS, rows=st.integers(1, 40), order=st.randoms(use_true_random=False))
-def test_results_depend_on_their_own_request_alone(either: Model, requests, rows: int, order):
-    expected = list(translate(either, requests, beam_size=4, nbest=4))
+def test_results_depend_on_their_own_request_alone(every: Model, requests, rows: int, order):
+    expected = list(translate(every, requests, beam_size=4, nbest=4))
     indices = list(range(len(requests)))
     order.shuffle(indices)
     shuffled = list(
         translate(
-            either,
+            every,
             [requests[index] for index in indices],
             beam_size=4,
             nbest=4,
@@ -339,12 +335,10 @@ def test_allocation_keeps_what_has_ended():
     assert chosen_scores.tolist() == [[0.5, 1.0, 3.0, 50.0]]
 
 
-@pytest.mark.parametrize(("beam_size", "nbest"), [(0, 0), (2, 3), (2, 0)])
-def test_impossible_sizes_are_refused(tiny: Model, beam_size: int, nbest: int):
-    with pytest.raises(InputError, match="n-best"):
-        next(translate(tiny, [], beam_size=beam_size, nbest=nbest))
-
-
-def test_a_stride_of_no_steps_is_refused(tiny: Model):
-    with pytest.raises(InputError, match="stride 0"):
-        next(translate(tiny, [], beam_size=1, stride=0))
+@pytest.mark.parametrize(
+    ("beam_size", "nbest", "stride", "message"),
+    [(0, 0, 1, "n-best"), (2, 3, 1, "n-best"), (2, 0, 1, "n-best"), (1, 1, 0, "stride 0")],
+)
+def test_impossible_sizes_are_refused(tiny: Model, beam_size, nbest, stride, message):
+    with pytest.raises(InputError, match=message):
+        next(translate(tiny, [], beam_size=beam_size, nbest=nbest, stride=stride))

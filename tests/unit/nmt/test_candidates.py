@@ -1,10 +1,13 @@
+from pathlib import Path
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workflow_scripts.nmt import best_tokens
+from workflow_scripts.nmt import best_tokens, int8
 from workflow_scripts.nmt.best_tokens import OutputLayer, blockwise_topk
+from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.truncation import Truncation
 
@@ -28,7 +31,12 @@ def test_blockwise_topk_is_that_of_a_full_sort(seed: int, blocks: int, count: in
     assert all(len(set(row)) == count for row in ids.tolist())
 
 
-def test_log_probabilities_are_of_the_full_softmax(tiny: Model):
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+@torch.inference_mode()
+def test_log_probabilities_are_of_the_full_softmax(tiny_folder: Path, precision: str):
+    if precision == "int8" and not int8.can_compute():
+        pytest.skip("this torch has no products of 8-bit numbers")
+    tiny = load_model(tiny_folder, "cpu", precision)
     hidden = torch.randn(5, tiny.network.sizes.size)
     asked = torch.tensor([[3, 5]] * 5)
     best = OutputLayer(tiny).best(hidden, 100, asked)
@@ -37,6 +45,8 @@ def test_log_probabilities_are_of_the_full_softmax(tiny: Model):
     expected = tiny.network.output(hidden).log_softmax(dim=1)
     assert torch.allclose(best.log_probabilities, expected.gather(1, best.ids), atol=1e-5)
     assert torch.allclose(best.asked, expected.gather(1, asked), atol=1e-5)
+    few = OutputLayer(tiny).best(hidden, 3)
+    assert torch.equal(few.ids, expected[:, 3:].topk(3, dim=1).indices + 3)
 
 
 @pytest.mark.parametrize("look", [1, 2, 32])

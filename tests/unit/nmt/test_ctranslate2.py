@@ -1,13 +1,14 @@
 """CTranslate2's folders: every layout and type gives the network as it is written plainly."""
 
 import json
-import re
 from pathlib import Path
+from typing import Any
 
 import ctranslate2
 import pytest
 import torch
 
+from tests.unit.nmt.conftest import refused
 from tests.unit.nmt.ctranslate2_files import CONFIG, binary, write
 from tests.unit.nmt.marian_files import OPTIONS, PRE_NORM, SEPARATE, parameters, spm_model
 from tests.unit.nmt.test_marian import PAIRS, expected_nll
@@ -32,8 +33,13 @@ CHANGES = {
 }
 SELF_ATTENTION = {"transformer-decoder-autoreg": "self-attention"}
 TABLE = "decoder/embeddings/weight"
+SCALE = f"{TABLE}_scale"
 BIAS = "encoder/layer_0/ffn/linear_1/bias"
 POSITIONS = "encoder/position_encodings/encodings"
+RELATIVE = "decoder/layer_0/self_attention/relative_position_keys"
+CROSS = "decoder/layer_0/attention/linear_1/weight"
+ONES = torch.ones(16)
+VOCABULARY = "shared_vocabulary.json"
 
 
 def expected(changes: dict, seed: int = 1) -> list[float]:
@@ -97,9 +103,9 @@ def test_aliases_may_have_the_names_of_older_models(tmp_path: Path, first: str):
     assert list(score(model, PAIRS)) == pytest.approx(expected({}), abs=1e-5)
 
 
-def rewritten(folder: Path, edit, **head) -> None:
+def rewritten(folder: Path, edit, kind: str = "float32", **head) -> None:
     """Write a folder whose variables are edited, each under its own name."""
-    made = write(folder)
+    made = write(folder, kind=kind)
     edit(made)
     (folder / "model.bin").write_bytes(binary(made, **head))
 
@@ -231,68 +237,29 @@ def test_a_tokenizer_may_have_no_first_token(tmp_path: Path):
     assert load_model(folder, "cpu").marks.lead == (EOS,)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (None, "has several languages (__en__, __pt__): write the file paraloom.json"),
-        ({"source": "__pt__"}, 'must be an object with the keys "source" and "target"'),
-        (
-            {"source": "__pt__", "target": "__em__"},
-            "target is '__em__', which is no language of the model; the nearest",
-        ),
-    ],
-)
-def test_languages_that_are_not_chosen(tmp_path: Path, settings, message):
-    folder = tmp_path / "model"
-    with_pieces(folder, ["__en__", "__pt__"], decoder_start_token="</s>")
-    if settings is not None:
-        (folder / "paraloom.json").write_text(json.dumps(settings))
-    with pytest.raises(InputError, match=re.escape(message)):
-        load_model(folder, "cpu")
+def test_languages_must_be_chosen(tmp_path: Path):
+    with_pieces(tmp_path / "model", ["__en__", "__pt__"], decoder_start_token="</s>")
+    refused(tmp_path / "model", "has several languages (__en__, __pt__): write the file paraloom")
 
 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        (
-            "decoder/layer_0/self_attention/relative_position_keys",
-            torch.ones(3, 8),
-            "relative positions (decoder/layer_0",
-        ),
+        (RELATIVE, torch.ones(3, 8), f"relative positions ({RELATIVE}"),
         ("decoder/layer_0/self_attention/rotary_dim", 4, "rotary positions"),
         ("decoder/layer_0/self_attention/num_heads_kv", 1, "other heads for keys"),
-        (
-            "encoder/layer_0/ffn/linear_0_noact/weight",
-            torch.ones(32, 16),
-            "gated feed-forward blocks",
-        ),
+        ("encoder/layer_0/ffn/linear_0_noact/weight", ONES, "gated feed-forward blocks"),
         ("decoder/alibi", 1, "ALiBi (decoder/alibi)"),
-        (
-            "encoder/layer_0/self_attention/q_norm/gamma",
-            torch.ones(16),
-            "norms of queries and keys",
-        ),
-        (
-            "encoder/layer_norm/gamma",
-            torch.ones(16),
-            "RMS norms, which have no beta (encoder/layer_norm/gamma)",
-        ),
+        ("encoder/layer_0/self_attention/q_norm/gamma", ONES, "norms of queries and keys"),
+        ("encoder/layer_norm/gamma", ONES, "RMS norms, which have no beta (encoder/layer_norm"),
         ("encoder/embeddings_1/weight", torch.ones(9, 16), "several features of a source"),
         ("decoder/project_in/weight", torch.ones(16, 16), "projections around the layers"),
         ("encoder/activation", 1, "encoder/activation is GELUTanh, supported is ReLU, Swish, GELU"),
         ("encoder/activation", 77, "encoder/activation is unknown (77)"),
         ("encoder/num_heads", 3, "encoder/num_heads is 3; it must divide the size, 16"),
-        (
-            "decoder/extra/bias",
-            torch.ones(3),
-            "parameters that are not supported: decoder/extra/bias",
-        ),
+        ("decoder/extra/bias", ONES, "parameters that are not supported: decoder/extra/bias"),
         (TABLE, None, f"{TABLE} is missing, or no matrix"),
-        (
-            "decoder/layer_0/attention/linear_1/weight",
-            None,
-            "no parameter 'decoder/layer_0/attention/linear_1/weight'",
-        ),
+        (CROSS, None, f"no parameter '{CROSS}'"),
         (
             "encoder/layer_0/ffn/linear_1/weight",
             torch.ones(16, 31),
@@ -306,6 +273,12 @@ def test_languages_that_are_not_chosen(tmp_path: Path, settings, message):
         ("encoder/scale_embeddings", torch.tensor(torch.nan), "must be one finite number"),
         ("encoder/pre_norm", torch.zeros(2), "encoder/pre_norm must be one finite number"),
         ("encoder/num_heads", torch.tensor(torch.nan), "num_heads must be one finite number"),
+        (SCALE, None, f"no variable {SCALE}"),
+        (SCALE, torch.ones(21), f"{SCALE} is float32 [21]; {TABLE} of shape [22, 16] needs one"),
+        (SCALE, torch.ones(22, 1), "_scale is float32 [22, 1]"),
+        (SCALE, torch.zeros(22), "holds numbers that are no scales"),
+        # 127 of these are infinite.
+        (SCALE, torch.full((22,), 1e-38), "holds numbers that are no scales"),
     ],
 )
 def test_variables_that_do_not_fit_are_named(tmp_path: Path, name, value, message):
@@ -316,101 +289,49 @@ def test_variables_that_do_not_fit_are_named(tmp_path: Path, name, value, messag
             floating = isinstance(value, torch.Tensor) and value.is_floating_point()
             made[name] = ("float32" if floating else "int8", value)
 
-    rewritten(tmp_path / "model", edit)
-    with pytest.raises(InputError, match=re.escape(message)) as raised:
-        load_model(tmp_path / "model", "cpu")
-    assert "model.bin" in str(raised.value)
+    rewritten(tmp_path / "model", edit, "int8" if name == SCALE else "float32")
+    assert "model.bin" in refused(tmp_path / "model", message)
 
 
 @pytest.mark.parametrize(
-    ("scale", "message"),
+    ("head", "change", "message"),
     [
-        (None, f"no variable {TABLE}_scale"),
-        (torch.ones(21), f"{TABLE}_scale is float32 [21]; {TABLE} of shape [22, 16] needs one"),
-        (torch.ones(22, 1), "_scale is float32 [22, 1]"),
-        (torch.zeros(22), "holds numbers that are no scales"),
-        (torch.full((22,), 1e-38), "holds numbers that are no scales"),  # 127 of these are infinite
+        ({"version": 4}, None, "binary version 4, supported are 5 and 6"),
+        ({"version": 7}, None, "binary version 7"),
+        ({"revision": 8}, None, "TransformerSpec of revision 8, supported are 3 to 7"),
+        ({"spec": "TransformerDecoderSpec"}, None, "a TransformerDecoderSpec, supported is"),
+        ({}, lambda content: content[:-3], "needs"),
+        ({}, lambda content: content[:9], "the specification needs 16 bytes, 3 are left"),
+        ({}, lambda content: content + b"more", "4 bytes follow the last item"),
+        ({}, lambda content: content.replace(b"alibi", b"alib\xff"), "the name of variable"),
+        ({}, lambda content: b"", "cannot read the parameters"),
     ],
 )
-def test_scales_of_another_shape(tmp_path: Path, scale, message):
-    made = write(tmp_path / "model", kind="int8")
-    made[f"{TABLE}_scale"] = ("float32", scale)
-    if scale is None:
-        del made[f"{TABLE}_scale"]
-    (tmp_path / "model" / "model.bin").write_bytes(binary(made))
-    with pytest.raises(InputError, match=re.escape(message)):
-        load_model(tmp_path / "model", "cpu")
-
-
-@pytest.mark.parametrize(
-    ("head", "message"),
-    [
-        ({"version": 4}, "binary version 4, supported are 5 and 6"),
-        ({"version": 7}, "binary version 7"),
-        ({"revision": 8}, "TransformerSpec of revision 8, supported are 3 to 7"),
-        ({"spec": "TransformerDecoderSpec"}, "the model is a TransformerDecoderSpec, supported is"),
-    ],
-)
-def test_other_versions(tmp_path: Path, head: dict, message: str):
-    rewritten(tmp_path / "model", lambda made: None, **head)
-    with pytest.raises(InputError, match=re.escape(message)):
-        load_model(tmp_path / "model", "cpu")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda content: content[:-3], "needs"),
-        (lambda content: content[:9], "the name of the specification needs 16 bytes, 3 are left"),
-        (lambda content: content + b"more", "4 bytes follow the last item"),
-        (lambda content: content.replace(b"alibi", b"alib\xff"), "the name of variable"),
-        (lambda content: b"", "cannot read the parameters"),
-    ],
-)
-def test_damaged_files(tmp_path: Path, change, message: str):
-    rewritten(tmp_path / "model", lambda made: made.update({"decoder/alibi": ("int8", 0)}))
+def test_other_versions_and_damaged_files(tmp_path: Path, head: dict, change, message: str):
     path = tmp_path / "model" / "model.bin"
-    path.write_bytes(change(path.read_bytes()))
-    with pytest.raises(InputError, match=message) as raised:
-        load_model(path.parent, "cpu")
-    assert str(path) in str(raised.value)
+    rewritten(path.parent, lambda made: made.update({"decoder/alibi": ("int8", 0)}), **head)
+    if change is not None:
+        path.write_bytes(change(path.read_bytes()))
+    assert str(path) in refused(path.parent, message)
 
 
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        (
-            "shared_vocabulary.json",
-            json.dumps(["</s>", "<unk>", "a"]),
-            "3 pieces, the embedding has 22 rows",
-        ),
-        (
-            "shared_vocabulary.json",
-            json.dumps([f"a{n}" for n in range(22)]),
-            "no piece '<unk>', which is the model's unk_token",
-        ),
-        (
-            "shared_vocabulary.json",
-            json.dumps(["</s>", "<unk>", *"a" * 20]),
-            "must not hold a piece twice",
-        ),
-        ("shared_vocabulary.json", "{}", "must be a JSON list"),
+        (VOCABULARY, ["</s>", "<unk>", "a"], "3 pieces, the embedding has 22 rows"),
+        (VOCABULARY, [f"a{n}" for n in range(22)], "no piece '<unk>', which is the model's"),
+        (VOCABULARY, ["</s>", "<unk>", *"a" * 20], "must not hold a piece twice"),
+        (VOCABULARY, {}, "must be a JSON list"),
         ("config.json", "[", "cannot be read as JSON"),
-        ("config.json", "[]", "must be a JSON object"),
-        ("config.json", '{"eos_token": 3}', "eos_token is 3, it must be a value such as '</s>'"),
-        (
-            "config.json",
-            '{"layer_norm_epsilon": true}',
-            "layer_norm_epsilon is True, it must be a number",
-        ),
+        ("config.json", [], "must be a JSON object"),
+        ("config.json", {"eos_token": 3}, "eos_token is 3, it must be a value such as '</s>'"),
+        ("config.json", {"layer_norm_epsilon": True}, "layer_norm_epsilon is True, it must be"),
     ],
 )
-def test_texts_that_do_not_fit(tmp_path: Path, name: str, text: str, message: str):
+def test_texts_that_do_not_fit(tmp_path: Path, name: str, text: Any, message: str):
     write(tmp_path / "model")
-    (tmp_path / "model" / name).write_text(text)
-    with pytest.raises(InputError, match=re.escape(message)) as raised:
-        load_model(tmp_path / "model", "cpu")
-    assert name in str(raised.value)
+    (tmp_path / "model" / name).write_text(text if text == "[" else json.dumps(text))
+    assert name in refused(tmp_path / "model", message)
 
 
 def test_an_argos_package(tmp_path: Path):
@@ -426,8 +347,7 @@ def test_an_argos_package(tmp_path: Path):
     assert load_model(tmp_path / "xx_yy", "cpu").source_spm.name == "sentencepiece.model"
     packed = tmp_path / "xx_yy.argosmodel"
     packed.touch()
-    with pytest.raises(InputError, match="is a packed Argos package"):
-        load_model(packed, "cpu")
+    refused(packed, "is a packed Argos package")
 
 
 @pytest.mark.parametrize("kind", ["float32", "float16", "bfloat16", "int8"])

@@ -83,10 +83,6 @@ def test_the_nll_is_that_of_scoring_and_lost_the_difference_of_totals(either: Mo
     assert min(lost) < 0 < max(lost)
 
 
-def test_the_same_sentence_loses_nothing(either: Model):
-    assert of_group(either, [7, 8, 9], [5, 6], [5, 6])[1:] == pytest.approx((0, 0), abs=1e-5)
-
-
 @settings(deadline=None, max_examples=25)
 @given(groups=GROUPS, batch_tokens=st.integers(1, 80))
 def test_neither_batches_nor_neighbours_nor_their_order_matter(

@@ -10,7 +10,6 @@ import torch.nn.functional as F  # noqa: N812
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt import int8
 from workflow_scripts.nmt.beam import BeamRequest, translate
-from workflow_scripts.nmt.best_tokens import OutputLayer
 from workflow_scripts.nmt.int8 import LARGEST, LARGEST_WITHOUT_VNNI, Int8Linear
 from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.loaders import load_model
@@ -197,14 +196,3 @@ def test_keys_and_values_are_in_bf16_where_the_cpu_multiplies_it(
 ):
     monkeypatch.setattr("workflow_scripts.nmt.model.multiplies_bf16", lambda _: multiplies)
     assert load_model(tiny_folder, "cpu", "int8").kept(1).dtype == kept
-
-
-@torch.inference_mode()
-def test_candidates_are_those_of_all_logits(tiny_folder: Path):
-    model = load_model(tiny_folder, "cpu", "int8")
-    hidden = torch.randn(40, model.network.sizes.size)
-    found = OutputLayer(model).best(hidden, 3)
-    expected = model.network.output(hidden).log_softmax(dim=1)
-    assert torch.allclose(found.log_probabilities, expected.gather(1, found.ids), atol=1e-5)
-    words = expected[:, 3 : model.target_vocab.words]
-    assert torch.equal(found.ids, words.topk(3, dim=1).indices + 3)

@@ -1,7 +1,10 @@
+import platform
+
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
+from workflow_scripts.nmt import int8
 from workflow_scripts.nmt.linear import ROW_BLOCK, Linear, fill_up, filled_up
 
 PACKED = torch.backends.mkldnn.is_available()
@@ -52,3 +55,12 @@ def test_rows_are_filled_up_to_few_numbers():
     assert filled_up(0) == 0
     filled = fill_up(torch.ones(37, 2))
     assert filled.sum() == 74 and filled.shape == (48, 2) and filled[37:].eq(0).all()
+
+
+@pytest.mark.skipif(
+    platform.machine().lower() not in ("x86_64", "amd64"),
+    reason=f"int8 is promised for x86 CPUs, this one is {platform.machine()}",
+)
+def test_the_pinned_torch_computes_in_8_bits():
+    """Where it could not, all tests of int8 would be skipped, and nobody would notice."""
+    assert int8.can_compute()

@@ -1,6 +1,5 @@
 """Marian's models: every layout, type and option gives the network as it is written plainly."""
 
-import re
 import struct
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 import torch
 
 from tests.unit.nmt import marian_files
+from tests.unit.nmt.conftest import refused
 from tests.unit.nmt.marian_files import (
     FLOAT16,
     FLOAT32,
@@ -166,9 +166,7 @@ def test_other_options_are_refused_by_name(tmp_path: Path, key: str, value: obje
     folder = write_binary(tmp_path / "model")
     content = marian_files.binary(parameters(OPTIONS), OPTIONS | {key: value}, FLOAT32, False)
     (folder / "model.xxyy.bin").write_bytes(content)
-    with pytest.raises(InputError, match=re.escape(shown)) as raised:
-        load_model(folder, "cpu")
-    assert "model.xxyy.bin" in str(raised.value)
+    assert "model.xxyy.bin" in refused(folder, shown)
 
 
 @pytest.mark.parametrize("version", ["v1.9.56 94aeaa46", "v1.11.5", None])
@@ -194,8 +192,7 @@ def test_items_that_do_not_fit_are_named(tmp_path: Path, edit, message: str):
     folder, items = write_binary(tmp_path / "model"), parameters(OPTIONS)
     edit(items)
     (folder / "model.xxyy.bin").write_bytes(marian_files.binary(items, OPTIONS, FLOAT32, False))
-    with pytest.raises(InputError, match=re.escape(message)):
-        load_model(folder, "cpu")
+    refused(folder, message)
 
 
 @pytest.mark.parametrize(
@@ -211,33 +208,18 @@ def test_items_that_do_not_fit_are_named(tmp_path: Path, edit, message: str):
         (32, struct.pack("<Q", 2**40), "has 1099511627776 dimensions"),
         (40, struct.pack("<Q", 2**50), "the data of 'decoder_ff_logit_out_b' needs"),
         (40, struct.pack("<Q", 4), "of shape [1, 22] needs 88 bytes, it has 4"),
+        # Nothing: the file ends there.
+        (-1, b"", "needs"),
+        (9, b"", "the beginning needs 16 bytes, 9"),
+        (10**6, b"more", ": 4 bytes follow the last item"),
     ],
 )
 def test_damage_is_named_by_its_place(tmp_path: Path, place: int, packed: bytes, message: str):
     path = write_binary(tmp_path / "model") / "model.xxyy.bin"
-    content = bytearray(path.read_bytes())
-    content[place : place + len(packed)] = packed
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=re.escape(message)) as raised:
-        load_model(path.parent, "cpu")
-    assert str(path) in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("cut", "message"), [(-1, "needs"), (9, "the beginning needs 16 bytes, 9")]
-)
-def test_a_file_that_ends_too_early(tmp_path: Path, cut: int, message: str):
-    path = write_binary(tmp_path / "model") / "model.xxyy.bin"
-    path.write_bytes(path.read_bytes()[:cut])
-    with pytest.raises(InputError, match=message):
-        load_model(path.parent, "cpu")
-
-
-def test_a_file_that_goes_on(tmp_path: Path):
-    path = write_binary(tmp_path / "model") / "model.xxyy.bin"
-    path.write_bytes(path.read_bytes() + b"more")
-    with pytest.raises(InputError, match=r"bin, byte \d+: 4 bytes follow the last item"):
-        load_model(path.parent, "cpu")
+    content = path.read_bytes()
+    after = content[place + len(packed) :] if packed else b""
+    path.write_bytes(content[:place] + packed + after)
+    assert str(path) in refused(path.parent, message)
 
 
 @pytest.mark.slow
@@ -256,9 +238,7 @@ def test_a_file_that_goes_on(tmp_path: Path):
 def test_npz_files_that_are_none(tmp_path: Path, arrays, message: str):
     folder = write_npz(tmp_path / "model")
     np.savez(folder / "model.npz", **arrays)
-    with pytest.raises(InputError, match=re.escape(message)) as raised:
-        load_model(folder, "cpu")
-    assert "model.npz" in str(raised.value)
+    assert "model.npz" in refused(folder, message)
 
 
 def test_npz_files_that_are_packed_or_damaged(tmp_path: Path):
@@ -266,8 +246,7 @@ def test_npz_files_that_are_packed_or_damaged(tmp_path: Path):
     path = folder / "model.npz"
     whole = path.read_bytes()
     np.savez_compressed(path, Wemb=np.zeros((1000, 1000), dtype=np.float32))
-    with pytest.raises(InputError, match="'Wemb' is compressed"):
-        load_model(folder, "cpu")
+    refused(folder, "'Wemb' is compressed")
     for damaged in (whole[:-30], whole[:500] + b"x" + whole[501:], b""):
         path.write_bytes(damaged)
         with pytest.raises(InputError, match=r"model\.npz"):
@@ -285,8 +264,7 @@ def test_npz_files_that_are_packed_or_damaged(tmp_path: Path):
 def test_vocabularies_of_other_models(tmp_path: Path, content: bytes, message: str):
     folder = write_binary(tmp_path / "model")
     (folder / "vocab.xxyy.spm").write_bytes(content)
-    with pytest.raises(InputError, match=re.escape(message)):
-        load_model(folder, "cpu")
+    refused(folder, message)
 
 
 def test_the_decoders_state_does_not_grow(tmp_path: Path):

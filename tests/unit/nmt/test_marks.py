@@ -7,11 +7,9 @@ import pytest
 import torch
 
 from tests.unit.nmt.conftest import marked
-from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.blocks import Norm
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.network import Embedding, Marks
-from workflow_scripts.nmt.sampling import SampleRequest, sample
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.nmt.vocabulary import BOS, EOS
 
@@ -30,42 +28,6 @@ def test_the_lead_is_read_and_not_counted(kind: str, request: pytest.FixtureRequ
         rows = model.network.output(hidden[2:]).log_softmax(dim=1)
         expected = -rows[range(4), [*target, EOS]].mean()
         assert list(score(with_lead, [(source, target)])) == pytest.approx([float(expected)], 1e-5)
-
-
-@pytest.mark.parametrize("kind", ["tiny", "student"])
-def test_what_is_searched_behind_a_lead_has_its_forced_scores(
-    kind: str, request: pytest.FixtureRequest
-):
-    model = marked(request.getfixturevalue(kind), Marks(lead=(7, EOS)))
-    for rows, stride in ((4, 1), (12, 2)):
-        found = [
-            *translate(
-                model,
-                [BeamRequest(source, avoid=[(9,)]) for source in SOURCES],
-                beam_size=4,
-                nbest=4,
-                batch_rows=rows,
-                stride=stride,
-            ),
-            *sample(
-                model,
-                [SampleRequest(str(n), 0, source, [(9,)]) for n, source in enumerate(SOURCES)],
-                samples=4,
-                seed=1,
-                k=10,
-                batch_rows=rows,
-                stride=stride,
-            ),
-        ]
-        pairs = [
-            (result.request.source, output, nll)
-            for result in found
-            for output, nll in zip(result.outputs, result.nlls, strict=True)
-            if output
-        ]
-        assert len(pairs) > 12
-        scores = list(score(model, [(source, output) for source, output, _ in pairs]))
-        assert [nll for *_, nll in pairs] == pytest.approx(scores, abs=1e-5)
 
 
 @torch.inference_mode()

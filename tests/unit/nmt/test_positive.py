@@ -1,22 +1,13 @@
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.unit.nmt.test_automaton import PHRASES, TOKENS
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.automaton import NONE, Phrase
 from workflow_scripts.nmt.positive import PositiveTable, build, resolve
 from workflow_scripts.nmt.vocabulary import BOS, EOS
-
-TOKENS = st.integers(3, 6)
-PHRASES = st.lists(
-    st.builds(
-        lambda anchored, phrase: ((BOS,) if anchored else ()) + tuple(phrase),
-        st.booleans(),
-        st.lists(TOKENS, min_size=1, max_size=4),
-    ),
-    max_size=4,
-)
 
 
 def contains(written: Phrase, phrase: Phrase) -> bool:
@@ -33,6 +24,7 @@ def begun(written: Phrase, phrase: Phrase) -> int:
     requests=st.lists(PHRASES, min_size=1, max_size=3),
     outputs=st.lists(st.lists(TOKENS, min_size=6, max_size=6), min_size=3, max_size=3),
 )
+@example(requests=[[(4, EOS)]], outputs=[[4, EOS, 4, 4, 4, 4]])
 def test_tables_follow_the_definitions(requests: list[list[Phrase]], outputs: list[list[int]]):
     automata = [build(phrases) for phrases in requests]
     table = PositiveTable.pack(automata, torch.device("cpu"))
@@ -91,12 +83,6 @@ def test_whole_words_count_when_the_next_token_ends_them(phrases: list[Phrase], 
         following = table.moves.advance(state, token)
         ends_word = torch.tensor([output[length] in ENDS_WORD])
         state, met = following, table.meets(state, following, met, ends_word)
-
-
-def test_a_phrase_may_end_with_the_sentence():
-    wanted = build([(4, EOS)])
-    state = wanted.moves[wanted.start][4]
-    assert wanted.met[wanted.moves[state][EOS]] == wanted.all_met
 
 
 @pytest.mark.parametrize("phrases", [[()], [(BOS,)], [(token,) for token in range(4, 70)]])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.prefixes import Prefixes
-from workflow_scripts.nmt.vocabulary import BOS, EOS
+from workflow_scripts.nmt.vocabulary import BOS
 
 # For each source its targets, many of which begin alike.
 TARGETS = st.lists(
@@ -50,47 +50,6 @@ def test_every_prefix_stands_where_the_targets_have_it(sources):
         for length in range(1, len(whole) + 1):
             assert found[row[length - 1]] == (number, whole[:length])
             assert prefixes.positions[row[length - 1]] == length - 1
-
-
-@pytest.mark.slow
-@given(sources=TARGETS)
-def test_sorted_targets_share_all_that_they_have_in_common(sources):
-    targets, numbers = flat([sorted(found) for found in sources])
-    found = read(Prefixes.of(targets, numbers))
-    assert len(set(found)) == len(found)
-
-
-@pytest.mark.slow
-@given(sources=TARGETS)
-def test_queries_stand_in_rows_of_their_source(sources):
-    targets, numbers = flat(sources)
-    prefixes = Prefixes.of(targets, numbers)
-    places, source = prefixes.queries()
-    assert places.prefix.shape[1] == prefixes.targets.prefix.shape[1]
-    assert len(places.prefix) == len(source) <= len(targets)
-    assert places.prefix.ravel()[places.first].tolist() == list(range(len(prefixes.tokens)))
-    row = places.first // places.prefix.shape[1]
-    assert np.array_equal(source[row], prefixes.sources)
-
-
-@pytest.mark.slow
-@given(sources=TARGETS)
-def test_labels_are_the_tokens_of_the_targets_by_prefix(sources):
-    targets, numbers = flat(sources)
-    prefixes = Prefixes.of(targets, numbers)
-    labels = prefixes.labels(targets)
-    assert np.all(np.diff(labels.prefix) >= 0)
-    found = read(prefixes)
-    followed = [
-        (target, found[prefix][1], token)
-        for prefix, token, target in zip(*map(np.ndarray.tolist, labels), strict=True)
-    ]
-    expected = [
-        (number, (BOS, *target[:length]), [*target, EOS][length])
-        for number, target in enumerate(targets)
-        for length in range(len(target) + 1)
-    ]
-    assert sorted(followed) == sorted(expected)
 
 
 @pytest.mark.slow

@@ -26,8 +26,3 @@ def test_numbers_are_uniform():
     counts = torch.histc(numbers, bins=100, min=0, max=1)
     # 148.2 is the 0.999 quantile of chi-square with 99 degrees of freedom.
     assert float(((counts - 1000) ** 2 / 1000).sum()) < 148.2
-
-
-def test_keys_differ_by_every_part():
-    keys = {request_key(s, n, c) for s in (1, 2) for n in ("a", "b") for c in (0, 1)}
-    assert len(keys) == 8

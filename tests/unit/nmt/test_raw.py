@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.oracles import Oracle
-from tests.packages import student
 from tests.unit.nmt.marian_files import spm_model
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.nmt import score_pairs, translate
 from workflow_scripts.nmt.pieces import TextCoder
 from workflow_scripts.nmt.raw import forbidden, wanted, whole_words
 from workflow_scripts.nmt.vocabulary import SYMBOLS, Vocabulary
@@ -73,52 +71,19 @@ def test_pieces_are_taken_as_they_are():
     assert not whole_words(coder, ["\u2581for"])
 
 
-@pytest.fixture
-def run(tmp_path: Path):
-    def run(folder: Path, lines: list[dict], *options: str) -> list[dict]:
-        text = "".join(json.dumps(line) + "\n" for line in lines)
-        (tmp_path / "in.jsonl").write_text(text, encoding="utf-8")
-        output = tmp_path / "out.jsonl"
-        paths = ("--model", folder, "--input", tmp_path / "in.jsonl", "--output", output)
-        translate.main([*map(str, paths), "--device", "cpu", *map(str, options)])
-        return [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
-
-    return run
-
-
-@pytest.fixture
-def nlls(tmp_path: Path, capsys: pytest.CaptureFixture):
-    def nlls(folder: Path, sources: list[str], targets: list[str], *options: object) -> list[float]:
-        for name, texts in (("source", sources), ("target", targets)):
-            (tmp_path / name).write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
-        paths = (
-            "--model",
-            folder,
-            "--source",
-            tmp_path / "source",
-            "--target",
-            tmp_path / "target",
-        )
-        capsys.readouterr()
-        score_pairs.main([*map(str, paths), "--device", "cpu", *map(str, options)])
-        return [float(line) for line in capsys.readouterr().out.split()]
-
-    return nlls
-
-
 OPTIONS = [("--nbest", "3"), ("--sample", "4", "--samples", "6")]
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-def test_plain_text_gives_what_its_pieces_give(run, student_folder: Path, options):
+def test_plain_text_gives_what_its_pieces_give(translated, student_folder: Path, options):
     avoid = {"avoid": ["9 10", "<s> 7"]}
     plain = [{"text": "4 5 6"}, {"text": " 8  4", **avoid}]
     segmented = [
         {"text": "\u25814 \u25815 \u25816"},
         {"text": "\u25818 \u25814", "avoid": ["\u25819 \u258110", "<s> \u25817"]},
     ]
-    found = run(student_folder, plain, "--raw", *options)
-    expected = run(student_folder, segmented, *options)
+    found = translated(student_folder, plain, "--raw", *options)
+    expected = translated(student_folder, segmented, *options)
     for one, other in zip(found, expected, strict=True):
         for key in ("translation", "translations"):
             texts, pieces = one[key], other[key]
@@ -131,11 +96,11 @@ def test_plain_text_gives_what_its_pieces_give(run, student_folder: Path, option
     assert found[1]["avoid"] == avoid["avoid"]
 
 
-def test_a_translation_scores_what_its_search_said(run, nlls, student_folder: Path):
+def test_a_translation_scores_what_its_search_said(translated, nlls, student_folder: Path):
     numbers = [f"{first} {last}" for first in range(4, 12) for last in range(4, 9)]
     lines = [
         line
-        for line in run(student_folder, [{"text": text} for text in numbers], "--raw")
+        for line in translated(student_folder, [{"text": text} for text in numbers], "--raw")
         if line["translation"]
     ]
     assert len(lines) > 5
@@ -146,13 +111,13 @@ def test_a_translation_scores_what_its_search_said(run, nlls, student_folder: Pa
 
 
 @pytest.mark.parametrize("text", ["", " \t", "\u3000"])
-def test_empty_texts_are_errors_with_their_line(run, nlls, student_folder: Path, text):
+def test_empty_texts_are_errors_with_their_line(translated, nlls, student_folder: Path, text):
     with pytest.raises(InputError, match=r"in\.jsonl, line 2: \"text\" has 0 pieces"):
-        run(student_folder, [{"text": "4"}, {"text": text}], "--raw")
+        translated(student_folder, [{"text": "4"}, {"text": text}], "--raw")
     with pytest.raises(InputError, match=r'line 1: "avoid" has an empty phrase'):
-        run(student_folder, [{"text": "4", "avoid": [text]}], "--raw")
+        translated(student_folder, [{"text": "4", "avoid": [text]}], "--raw")
     with pytest.raises(InputError, match=r'line 1: "constraints" has an empty phrase'):
-        run(student_folder, [{"text": "4", "constraints": [f"<s>{text}"]}], "--raw")
+        translated(student_folder, [{"text": "4", "constraints": [f"<s>{text}"]}], "--raw")
     with pytest.raises(InputError, match="source, line 2: 0 pieces"):
         nlls(student_folder, ["4", text], ["5", "6"], "--raw")
 
@@ -171,29 +136,32 @@ def run_folder(oracle: Oracle, folder: Path, direction: str | None) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 def test_the_model_folder_of_a_run_knows_its_vocabularies(
-    run, nlls, nmt_oracle: Oracle, tmp_path: Path, direction
+    translated, nlls, nmt_oracle: Oracle, tmp_path: Path, direction
 ):
     folder = run_folder(nmt_oracle, tmp_path / "run", direction)
     named = ["--spm-source", nmt_oracle.folder / "spm.cs.model"]
     named += ["--spm-target", nmt_oracle.folder / "spm.en.model"]
     lines = [{"text": source} for source, _ in nmt_oracle.sentences] + [nmt_oracle.line]
-    assert run(folder, lines, "--raw") == run(nmt_oracle.folder / "model", lines, *named)
+    assert translated(folder, lines, "--raw") == translated(
+        nmt_oracle.folder / "model", lines, *named
+    )
     sides = list(zip(*nmt_oracle.sentences, strict=True))
     assert nlls(folder, *sides, "--raw") == nlls(nmt_oracle.folder / "model", *sides, *named)
 
 
 def test_a_folder_that_does_not_tell_its_vocabularies_is_an_error(
-    run, nmt_oracle: Oracle, tmp_path: Path
+    translated, nmt_oracle: Oracle, tmp_path: Path
 ):
     line = [{"text": "Muž spí."}]
-    with pytest.raises(InputError, match=r"has no SentencePiece models of its own: .*--spm-source"):
-        run(nmt_oracle.folder / "model", line, "--raw")
+    message = r"no SentencePiece models of its own: .*--spm-source.*copy its tokenizer\.json"
+    with pytest.raises(InputError, match=message):
+        translated(nmt_oracle.folder / "model", line, "--raw")
     folder = run_folder(nmt_oracle, tmp_path / "run", None)
     with pytest.raises(InputError, match=r"no metrics\.json that tells .*--spm-source"):
-        run(folder, line, "--raw")
+        translated(folder, line, "--raw")
     (folder / "metrics.json").write_text('["direction"]', encoding="utf-8")
     with pytest.raises(InputError, match=r"no metrics\.json that tells"):
-        run(folder, line, "--raw")
+        translated(folder, line, "--raw")
 
 
 def words(text: str) -> list[str]:
@@ -201,12 +169,14 @@ def words(text: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_an_avoided_word_is_gone_and_a_wanted_one_is_whole(run, nmt_oracle: Oracle, tmp_path: Path):
+def test_an_avoided_word_is_gone_and_a_wanted_one_is_whole(
+    translated, nmt_oracle: Oracle, tmp_path: Path
+):
     folder = run_folder(nmt_oracle, tmp_path / "run", "forward")
     lines = [{"text": source} for source, _ in nmt_oracle.sentences]
-    free = run(folder, lines, "--raw")
+    free = translated(folder, lines, "--raw")
     longest = [max(words(line["translation"]), key=len) for line in free]
-    found = run(
+    found = translated(
         folder,
         [
             line | {"avoid": [word.upper() if number % 2 else word]}
@@ -218,27 +188,5 @@ def test_an_avoided_word_is_gone_and_a_wanted_one_is_whole(run, nmt_oracle: Orac
         assert line["translations"]
         assert not any(word in words(text) for text in line["translations"])
     chosen = [line | {"constraints": [word]} for line, word in zip(lines, longest, strict=True)]
-    for line, word in zip(run(folder, chosen, "--raw"), longest, strict=True):
+    for line, word in zip(translated(folder, chosen, "--raw"), longest, strict=True):
         assert word in words(line["translation"])
-
-
-@pytest.mark.slow
-def test_students_of_a_package(run, nlls):
-    text = "O gato dorme no sofá — e a Maria lê um livro."
-    free, without, started, wanted = run(
-        student("pten"),
-        [
-            {"text": text},
-            {"text": text, "avoid": ["cat", "sofa", "couch"]},
-            {"text": text, "avoid": ["<s> The cat"]},
-            {"text": text, "constraints": ["is reading"]},
-        ],
-        "--raw",
-    )
-    assert {"cat", "book"} <= set(words(free["translation"]))
-    assert not {"cat", "sofa", "couch"} & set(words(without["translation"]))
-    assert not started["translation"].startswith("The cat")
-    assert "is reading" in wanted["translation"]
-    assert nlls(student("pten"), [text], [free["translation"]], "--raw") == pytest.approx(
-        [free["score"]], abs=1e-4
-    )

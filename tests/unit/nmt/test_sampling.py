@@ -7,9 +7,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.unit.nmt.by_hand import assert_same, contains
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.model import Model
-from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, draw, sample
+from workflow_scripts.nmt.sampling import SampleRequest, draw, sample
 from workflow_scripts.nmt.scoring import score
 from workflow_scripts.nmt.vocabulary import BOS, EOS
 
@@ -40,15 +41,6 @@ REQUESTS = st.lists(
 )
 
 
-def contains(output: list[int], phrase: tuple[int, ...]) -> bool:
-    written = (BOS, *output, EOS)
-    return any(written[start : start + len(phrase)] == phrase for start in range(len(written)))
-
-
-def outputs(results: list[SampleResult]) -> list[tuple[list[list[int]], int]]:
-    return [(result.outputs, result.dropped) for result in results]
-
-
 @pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(requests=REQUESTS, cut=TRUNCATIONS)
@@ -73,23 +65,21 @@ def test_no_output_contains_a_forbidden_phrase(either: Model, requests, cut):
     rows=st.integers(1, 40),
     order=st.randoms(use_true_random=False),
 )
-def test_samples_depend_on_their_own_request_alone(either: Model, requests, cut, rows: int, order):
+def test_samples_depend_on_their_own_request_alone(every: Model, requests, cut, rows: int, order):
     settings = {**cut, "samples": 4, "seed": 7}
-    expected = list(sample(either, requests, **settings))
+    expected = list(sample(every, requests, **settings))
     indices = list(range(len(requests)))
     order.shuffle(indices)
     shuffled = list(
-        sample(either, [requests[index] for index in indices], **settings, batch_rows=rows)
+        sample(every, [requests[index] for index in indices], **settings, batch_rows=rows)
     )
-    assert outputs([shuffled[indices.index(index)] for index in range(len(requests))]) == outputs(
-        expected
-    )
+    assert_same(shuffled, [expected[index] for index in indices])
 
 
-@pytest.mark.parametrize("cut", [{"k": 8}, {"top_p": 0.9}])
-def test_repeating_is_identical_to_the_bit(either: Model, cut):
+@pytest.mark.parametrize("more", [{"k": 8}, {"k": 8, "stride": 4}, {"top_p": 0.9}])
+def test_repeating_is_identical_to_the_bit(either: Model, more):
     requests = [SampleRequest(str(n), 0, [4 + n, 5], []) for n in range(9)]
-    runs = [list(sample(either, requests, **cut, samples=6, seed=1, batch_rows=20)) for _ in "ab"]
+    runs = [list(sample(either, requests, **more, samples=6, seed=1, batch_rows=20)) for _ in "ab"]
     assert runs[0] == runs[1]
 
 
@@ -224,9 +214,9 @@ def test_draw_takes_what_is_kept_and_no_other():
 
 
 @pytest.mark.parametrize("cut", [{"k": 3}, {"top_p": 0.9}, {"min_p": 0.1}, {"epsilon": 0.1}])
-def test_a_sample_without_any_allowed_token_is_dropped(either: Model, cut):
+def test_a_sample_without_any_allowed_token_is_dropped(every: Model, cut):
     request = SampleRequest("x", 0, [4], [(token,) for token in range(EOS, 24)])
-    result = next(sample(either, [request], **cut, samples=4, seed=1))
+    result = next(sample(every, [request], **cut, samples=4, seed=1))
     assert (result.outputs, result.dropped) == ([], 4)
 
 

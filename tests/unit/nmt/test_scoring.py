@@ -28,20 +28,6 @@ PAIRS = st.lists(
 )
 
 
-def test_equals_sockeye_score(oracle: Model, oracle_dir: Path):
-    cases = oracle_dir / "cases"
-    sources, targets = (
-        [vocabulary.ids(line.split()) for line in (cases / name).read_text().splitlines()]
-        for vocabulary, name in (
-            (oracle.source_vocab, "score.cs"),
-            (oracle.target_vocab, "score.en"),
-        )
-    )
-    expected = [float(line) for line in (cases / "score.sockeye3.txt").read_text().split()]
-    pairs = list(zip(sources, targets, strict=True))
-    assert list(score(oracle, pairs)) == pytest.approx(expected, abs=1e-4)
-
-
 @pytest.mark.slow
 @settings(deadline=None, max_examples=20)
 @given(pairs=PAIRS, batch_tokens=st.integers(1, 60))

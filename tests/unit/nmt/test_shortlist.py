@@ -1,7 +1,6 @@
 """Lexical shortlists: the file, and searches that keep to it."""
 
 import itertools
-import json
 import re
 import struct
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.nmt import test_beam, test_divergence, test_sampling, test_stride
+from tests.unit.nmt import test_divergence, test_stride
 from tests.unit.nmt.marian_files import INTGEMM8, OPTIONS, shortlist, write_binary
 from tests.unit.nmt.no_data import Recorder, without_data
 from workflow_scripts.core.errors import InputError
@@ -25,7 +24,6 @@ from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.sampling import SampleRequest, sample
 from workflow_scripts.nmt.shortlist import read_shortlist
-from workflow_scripts.nmt.translate import main
 from workflow_scripts.nmt.vocabulary import EOS, UNK
 
 FIRST = 4
@@ -42,11 +40,6 @@ def write(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("models") / "short")
-
-
-@pytest.fixture(scope="module")
-def short(folder: Path) -> Model:
-    return load_model(folder, "cpu", shortlist=True)
 
 
 @pytest.fixture(scope="module")
@@ -130,53 +123,6 @@ def test_beams_are_in_their_set_with_wanted_pieces(short: Model, at_once, monkey
             assert nll == pytest.approx(expected, abs=1e-5)
     assert all((outside, 8) in itertools.pairwise(output) for output in constrained.outputs)
     assert not any(4 in output for output in constrained.outputs)
-
-
-@pytest.mark.slow
-@settings(deadline=None, max_examples=40)
-@given(
-    requests=test_sampling.REQUESTS,
-    cut=test_sampling.TRUNCATIONS,
-    rows=st.integers(1, 40),
-    data=st.data(),
-)
-def test_samples_depend_on_their_own_request_alone(short: Model, requests, cut, rows, data):
-    order = data.draw(st.permutations(range(len(requests))))
-    arguments = {**cut, "samples": 4, "seed": 7}
-    alone = [next(sample(short, [request], **arguments)) for request in requests]
-    together = list(
-        sample(short, [requests[number] for number in order], **arguments, batch_rows=rows)
-    )
-    test_stride.assert_same(together, [alone[number] for number in order])
-
-
-@pytest.mark.rest
-@pytest.mark.slow
-@settings(deadline=None, max_examples=25)
-@given(requests=test_beam.REQUESTS, size=st.integers(1, 6), rows=st.integers(1, 40))
-def test_beams_depend_on_their_own_request_alone(short: Model, requests, size: int, rows: int):
-    arguments = {"beam_size": size, "nbest": size}
-    alone = [next(translate(short, [request], **arguments)) for request in requests]
-    together = list(translate(short, requests, **arguments, batch_rows=rows))
-    test_stride.assert_same(together, alone)
-
-
-@pytest.mark.rest
-@pytest.mark.slow
-@settings(deadline=None, max_examples=15)
-@given(requests=test_sampling.REQUESTS, rows=st.integers(1, 40), stride=st.integers(2, 20))
-def test_steps_at_a_stretch(short: Model, requests, rows: int, stride: int):
-    arguments = {"k": 8, "samples": 4, "seed": 7}
-    at_a_stretch = sample(short, requests, **arguments, batch_rows=rows, stride=stride)
-    test_stride.assert_same(list(at_a_stretch), list(sample(short, requests, **arguments)))
-
-
-def test_a_sample_with_nothing_left_is_dropped(short: Model):
-    avoid = [(piece,) for piece in expected_set([5, 6])]
-    for cut in ({"k": 3}, {"top_p": 0.9}):
-        request = SampleRequest("1", 0, [5, 6], avoid)
-        (result,) = sample(short, [request], **cut, samples=4, seed=1)
-        assert (result.outputs, result.dropped) == ([], 4)
 
 
 @pytest.mark.parametrize(
@@ -288,17 +234,10 @@ def test_damaged_files_are_refused(tmp_path: Path, content: bytes, message: str)
     assert str(path) in str(raised.value)
 
 
-def test_on_the_command_line(folder: Path, tmp_path: Path):
+def test_on_the_command_line(folder: Path, translated):
     lines = [{"text": "▁5 ▁6"}, {"text": "▁9"}, {"text": "▁17 ▁20", "constraints": ["▁7"]}]
-    given, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    given.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    paths = ["--model", folder, "--input", given, "--output", output, "--device", "cpu"]
-    written = []
-    for options in ([], ["--shortlist"]):
-        main([*map(str, paths), "--nbest", "4", *options])
-        written.append([json.loads(line) for line in output.read_text().splitlines()])
-    plain, short = written
-    assert plain != short
+    short = translated(folder, lines, "--nbest", "4", "--shortlist")
+    assert translated(folder, lines, "--nbest", "4") != short
     for line, found in zip(lines, short, strict=True):
         allowed = expected_set([int(piece[1:]) for piece in line["text"].split()]) | {7}
         pieces = {piece for text in found["translations"] for piece in text.split()}

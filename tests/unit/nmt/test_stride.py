@@ -1,8 +1,6 @@
 """Steps at a stretch, as on an accelerator, give what single steps give."""
 
-import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,51 +9,36 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.nmt import test_beam
+from tests.unit.nmt.by_hand import assert_same
 from tests.unit.nmt.folders import write_model
 from tests.unit.nmt.no_data import Recorder, without_data
 from tests.unit.nmt.test_sampling import REQUESTS, TRUNCATIONS
 from workflow_scripts.nmt import beam, sampling, streaming
-from workflow_scripts.nmt.beam import BeamRequest, BeamResult, translate
+from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.decoder import Decoder
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.precision import PRECISIONS
-from workflow_scripts.nmt.sampling import SampleRequest, SampleResult, sample
+from workflow_scripts.nmt.sampling import SampleRequest, sample
 from workflow_scripts.nmt.truncation import Truncation
 
 pytestmark = pytest.mark.slow
-
-Results = list[SampleResult] | list[BeamResult]
-
-
-def assert_same(results: Results, expected: Results) -> None:
-    for result, other in zip(results, expected, strict=True):
-        assert replace(result, nlls=other.nlls) == other
-        assert result.nlls == pytest.approx(other.nlls, abs=1e-5)
 
 
 @pytest.mark.rest
 @settings(deadline=None, max_examples=25)
 @given(requests=REQUESTS, cut=TRUNCATIONS, rows=st.integers(1, 40), stride=st.integers(2, 20))
-def test_random_models(either: Model, requests, cut, rows: int, stride: int):
+def test_random_models(every: Model, requests, cut, rows: int, stride: int):
     arguments = {**cut, "samples": 4, "seed": 7}
-    at_a_stretch = sample(either, requests, **arguments, batch_rows=rows, stride=stride)
-    assert_same(list(at_a_stretch), list(sample(either, requests, **arguments)))
+    at_a_stretch = sample(every, requests, **arguments, batch_rows=rows, stride=stride)
+    assert_same(list(at_a_stretch), list(sample(every, requests, **arguments)))
 
 
 @pytest.mark.rest
 @pytest.mark.parametrize(("rows", "stride"), [(64, 8), (33, 3)])
 def test_trained_model(oracle: Model, oracle_dir: Path, rows: int, stride: int):
-    lines = (oracle_dir / "cases" / "negative_phrase.jsonl").read_text().splitlines()
-    requests = [
-        SampleRequest(
-            str(number),
-            0,
-            oracle.source_vocab.ids(line["text"].split()),
-            [tuple(oracle.target_vocab.ids(phrase.split())) for phrase in line["avoid"]],
-        )
-        for number, line in enumerate(map(json.loads, lines))
-    ]
+    cases = test_beam.read_cases(oracle, oracle_dir / "cases" / "negative_phrase.jsonl")
+    requests = [SampleRequest(str(n), 0, case.source, case.avoid) for n, case in enumerate(cases)]
     arguments = {"k": 10, "samples": 4, "seed": 3}
     at_a_stretch = sample(oracle, requests, **arguments, batch_rows=rows, stride=stride)
     assert_same(list(at_a_stretch), list(sample(oracle, requests, **arguments)))
@@ -74,12 +57,6 @@ def test_lengths_differ_widely_and_samples_are_dropped(tmp_path: Path, rows: int
     lengths = [len(output) for result in expected for output in result.outputs]
     assert max(lengths) > 20 > 3 > min(lengths)
     assert_same(list(sample(model, requests, **arguments, batch_rows=rows, stride=8)), expected)
-
-
-def test_repeating_is_identical_to_the_bit(tiny: Model):
-    requests = [SampleRequest(str(n), 0, [4 + n, 5], []) for n in range(9)]
-    arguments = {"k": 8, "samples": 6, "seed": 1, "batch_rows": 20, "stride": 4}
-    assert list(sample(tiny, requests, **arguments)) == list(sample(tiny, requests, **arguments))
 
 
 @pytest.mark.rest

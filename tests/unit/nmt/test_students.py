@@ -9,7 +9,6 @@ from tests.packages import STUDENTS, require_packages, student
 from workflow_scripts.nmt.beam import BeamRequest, translate
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.pieces import raw_coders
-from workflow_scripts.nmt.translate import main
 
 require_packages(STUDENTS)
 DIRECTIONS = {"pt-en": student("pten"), "en-pt": student("enpt")}
@@ -39,14 +38,10 @@ def test_some_sentences(direction: str):
 
 
 @pytest.mark.slow
-def test_the_example_of_the_page_on_the_search(tmp_path: Path):
-    source, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+def test_the_example_of_the_page_on_the_search(translated):
     text = "O gato dorme no sofá."
     lines = [{"text": text, "avoid": ["couch"]}, {"text": text}]
-    source.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    model = str(DIRECTIONS["pt-en"])
-    main(["--raw", "--input", str(source), "--output", str(output), "--model", model])
-    found = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
+    found = translated(DIRECTIONS["pt-en"], lines, "--raw")
     sofa, couch = (each["translation"] for each in found)
     assert (sofa, couch) == ("The cat sleeps on the sofa.", "The cat sleeps on the couch.")
     page = Path("docs/search.md").read_text(encoding="utf-8")

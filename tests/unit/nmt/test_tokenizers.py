@@ -301,6 +301,9 @@ def test_parts_of_characters_end_a_word_where_most_of_these_are_signs(piece: str
     assert follows_word(piece) is expected
 
 
+METASPACE, BYTES = (
+    json.loads(kind().__getstate__()) for kind in (decoders.Metaspace, decoders.ByteLevel)
+)
 MODEL = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
 TWICE = {"type": "Unigram", "vocab": [["<unk>", 0.0], ["a", -1.0], ["a", -2.0]], "unk_id": 0}
 
@@ -311,38 +314,21 @@ TWICE = {"type": "Unigram", "vocab": [["<unk>", 0.0], ["a", -1.0], ["a", -2.0]],
         ('{"model": ', r"cannot read the tokenizer: "),
         ('{"model": "a"}', r'no tokenizer.json: it has no object "model"; write tokenizer.json'),
         ('{"a": 0}', r"is a vocabulary, and has no merges.txt beside it"),
-        (json.dumps({"model": {"type": "WordPiece"}}), r"model.type is 'WordPiece'; supported"),
-        (json.dumps({"model": MODEL, "decoder": "a"}), r"its decoder is neither ByteLevel nor"),
-        (json.dumps({"model": MODEL, "decoder": None}), r"its decoder is neither ByteLevel nor"),
-        (json.dumps({"model": MODEL, "decoder": {"type": "BPEDecoder"}}), r"not supported"),
+        ({"model": {"type": "WordPiece"}}, r"model.type is 'WordPiece'; supported"),
+        ({"model": MODEL, "decoder": "a"}, r"its decoder is neither ByteLevel nor"),
+        ({"model": MODEL, "decoder": None}, r"its decoder is neither ByteLevel nor"),
+        ({"model": MODEL, "decoder": {"type": "BPEDecoder"}}, r"not supported"),
+        ({"model": TWICE, "decoder": METASPACE}, r"model.vocab has a piece twice"),
+        ({"model": MODEL | {"merges": 1}, "decoder": BYTES}, r"cannot read the tokenizer: "),
         (
-            json.dumps(
-                {"model": TWICE, "decoder": json.loads(decoders.Metaspace().__getstate__())}
-            ),
-            r"model.vocab has a piece twice",
-        ),
-        (
-            json.dumps({"model": MODEL | {"merges": 1}, "decoder": {"type": "ByteLevel"}}),
-            r"cannot read the tokenizer: ",
-        ),
-        (
-            json.dumps(
-                {
-                    "model": MODEL | {"vocab": {"\u732b": 0}},
-                    "decoder": {
-                        "type": "ByteLevel",
-                        "add_prefix_space": True,
-                        "trim_offsets": True,
-                        "use_regex": True,
-                    },
-                }
-            ),
+            {"model": MODEL | {"vocab": {"\u732b": 0}}, "decoder": BYTES},
             r"'\u732b' of the vocabulary .* stands for no byte",
         ),
     ],
 )
-def test_what_is_no_tokenizer_is_named(tmp_path: Path, content: str, message: str):
-    (tmp_path / "bad.json").write_text(content, encoding="utf-8")
+def test_what_is_no_tokenizer_is_named(tmp_path: Path, content: str | dict, message: str):
+    text = content if isinstance(content, str) else json.dumps(content)
+    (tmp_path / "bad.json").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=rf"bad\.json.*{message}"):
         SubwordModel(tmp_path / "bad.json")
 

@@ -145,28 +145,6 @@ def test_sockeye_reads_what_was_saved(tmp_path: Path):
     assert torch.equal(theirs.output_layer.weight, weight)
 
 
-def test_transformers_reads_what_was_saved(tmp_path: Path):
-    import transformers
-
-    from tests.unit.nmt.test_hugging_face import expected_logits
-
-    folder, output = write(tmp_path / "model", "Hugging Face"), tmp_path / "saved"
-    output.mkdir()
-    trainable = Trainable(folder, CPU)
-    with torch.no_grad():
-        for leaf in trainable.trained:
-            leaf.mul_(1.1)
-    save_model(folder, model_files(folder), trainable.tensors, output)
-    theirs = transformers.MarianMTModel.from_pretrained(output).eval()
-    model = trainable.model()
-    source, target = PAIRS[0]
-    with torch.no_grad():
-        expected = expected_logits(model, theirs, source, target).log_softmax(1)
-    nlls = -expected.gather(1, torch.tensor([[*target, EOS]]).T)
-    found = forced_loss(model, [PAIRS[0]])
-    assert found.nll == pytest.approx(float(nlls.sum()), rel=1e-4)
-
-
 @pytest.mark.slow
 def test_dropout_is_drawn_from_the_seed_alone(folder: Path):
     trainable = Trainable(folder, CPU)

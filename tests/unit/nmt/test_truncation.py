@@ -75,30 +75,6 @@ def test_a_certain_row_keeps_the_same_of_the_best_tokens_as_of_all(cut, seed, to
     assert torch.equal(wide[:, :-1], everything)
 
 
-def test_the_definitions_by_hand():
-    scores = torch.tensor([[0.5, 0.3, 0.15, 0.05]]).double().log()
-    total = torch.zeros(1).double()
-
-    def kept(**cut: float) -> int:
-        return int(Truncation(**cut).kept(scores, total)[0].sum())
-
-    assert [kept(top_p=p) for p in (0.4, 0.6, 0.81, 0.951)] == [1, 2, 3, 4]
-    assert [kept(min_p=p) for p in (0.61, 0.59, 0.29, 0.09)] == [1, 2, 3, 4]
-    assert [kept(epsilon=p) for p in (0.9, 0.29, 0.14, 0.049)] == [1, 2, 3, 4]
-    assert [kept(k=k) for k in (1, 4, 9)] == [1, 4, 4]
-    # Of 0.5 and 0.3, the former has 0.625; of three, 0.15 has 0.158.
-    assert [kept(k=2, top_p=p) for p in (0.62, 0.63)] == [1, 2]
-    assert [kept(k=3, epsilon=e) for e in (0.157, 0.159)] == [3, 2]
-    assert kept(top_p=0.94, epsilon=0.157) == 3
-
-
-def test_a_row_in_which_everything_is_forbidden_keeps_nothing():
-    scores = torch.full((1, 4), -torch.inf).double()
-    for cut in ({"k": 2}, {"top_p": 0.5}, {"min_p": 0.5}, {"epsilon": 0.5}):
-        kept, _ = Truncation(**cut).kept(scores, torch.tensor([math.nan]).double())
-        assert not kept.any()
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -62,5 +62,5 @@ def test_what_is_no_model_is_named(tmp_path, content):
     path = tmp_path / "bad.model"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(InputError, match=r"bad\.model"):
+    with pytest.raises(InputError, match=r"bad\.model: cannot read the SentencePiece model"):
         Segmenter(path)
