@@ -271,10 +271,3 @@ def test_result_depends_neither_on_processes_nor_on_shards(tmp_path, segmenter_p
     one = run_main(tmp_path / "one", segmenter_path, 1).read_bytes()
     two = run_main(tmp_path / "two", segmenter_path, 2, "--threads", "2").read_bytes()
     assert one == two
-
-
-def test_missing_threshold(tmp_path, segmenter_path):
-    write_folders(tmp_path, [ROWS])
-    (tmp_path / "selected" / "threshold.json").unlink()
-    with pytest.raises(InputError, match=r"threshold\.json is missing"):
-        run_main(tmp_path, segmenter_path, 1)

@@ -142,21 +142,12 @@ def varied(made_up_run, tmp_path_factory):
     selected = ["--folder", str(made_up_run.folder("select", "beam"))]
     measures.main([*common, *selected, *model, "--output", str(output / "measures.json")])
     variant_measures.main([*common, *model, "--output", str(output / "variants.json")])
-    system_ratings.main(
-        [
-            *(*common, *model, *selected, "--ratings", str(file)),
-            *("--output", str(output / "ratings.json")),
-        ]
-    )
     other = root / "parabank2"
-    people = ["--folder", str(made_up_run.folder("select", "parabank2")), "--ratings", str(file)]
-    system_ratings.main(
-        [
-            *("--config", json.dumps({k: v for k, v in config.items() if k != "variants"})),
-            *("--scored", str(scored), "--shards", "2"),
-            *(*model, *people, "--output", str(other / "ratings.json")),
-        ]
-    )
+    without = {key: value for key, value in config.items() if key != "variants"}
+    for system, block, folder in (("beam", config, output), ("parabank2", without, other)):
+        words = ["--config", json.dumps(block), *common[2:], *model, "--ratings", str(file)]
+        words += ["--folder", str(made_up_run.folder("select", system))]
+        system_ratings.main([*words, "--output", str(folder / "ratings.json")])
     for name in ("measures.json", "evaluation.json"):
         (other / name).write_bytes((made_up_run.measures("parabank2").parent / name).read_bytes())
     more = {"evaluate/beam": output, "evaluate/parabank2": other}
