@@ -67,12 +67,6 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path):
             lines(path)
 
 
-def test_the_byte_order_mark_goes_from_the_first_line_only(tmp_path):
-    path = tmp_path / "text.txt"
-    path.write_bytes(b"\xef\xbb\xbfone\r\n\xef\xbb\xbftwo\r")
-    assert lines(path) == [b"one", b"\xef\xbb\xbftwo"]
-
-
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_the_bound_counts_neither_mark_nor_line_end(tmp_path, mark, end):

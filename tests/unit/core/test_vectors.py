@@ -1,4 +1,3 @@
-import gzip
 from collections import Counter
 
 import numpy as np
@@ -21,12 +20,6 @@ def test_glove_and_word2vec_text_give_the_same(tmp_path):
         assert list(found) == ["dog", "cat\u00a0s"]
         assert found["dog"].dtype == np.float32
         assert found["cat\u00a0s"] == pytest.approx([4, 5, 0.6])
-
-
-def test_compressed_files_are_read_and_of_a_word_the_first_vector_counts(tmp_path):
-    path = tmp_path / "vectors.txt.gz"
-    path.write_bytes(gzip.compress(b"a 1 2\nb 3 4\na 5 6\n"))
-    assert {word: list(vector) for word, vector in read_vectors(path)} == {"a": [1, 2], "b": [3, 4]}
 
 
 def test_vectors_of_one_number_are_no_header(tmp_path):

@@ -55,11 +55,3 @@ def test_every_candidate_is_in_one_bin(tmp_path_factory, scores):
     expected, _ = np.histogram(scores, bins=[*range(11), np.inf])
     by_nat = [sum(histogram["forward"][nat * 10 : nat * 10 + 10]) for nat in range(10)]
     assert by_nat == expected[:10].tolist()
-
-
-def test_merge_adds(tmp_path):
-    path = write(tmp_path / "0000.parquet", [("c", [candidate(1.0, 1.0)])])
-    one, two = (scored_histograms(path, {"all": None})["all"] for _ in range(2))
-    one.merge(two)
-    assert one.result()["candidates"] == 2
-    assert one.result()["sum"][20] == 2

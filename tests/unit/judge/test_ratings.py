@@ -172,12 +172,6 @@ def test_extra_columns_and_another_order_are_no_hindrance(tmp_path):
     ]
 
 
-def test_empty_lines_hold_nothing(tmp_path):
-    file = write(tmp_path / "ratings.tsv", [row()])
-    file.write_text(file.read_text() + "\n\r\n")
-    assert len(read_ratings(file)) == 1
-
-
 def test_texts_of_references_are_those_of_controls(tmp_path):
     rows = [row(), row(systems="0", text="The reference."), row(ref="r2")]
     read = read_ratings(write(tmp_path / "ratings.tsv", rows))

@@ -133,7 +133,7 @@ def test_an_answer_that_stands_elsewhere_is_not_learnt_but_tested(tmp_path):
     ("change", "message"),
     [
         ({"is_impossible": True}, "is_impossible of 1"),
-        ({"is_impossible": ...}, "is_impossible"),  # as in SQuAD 1.1
+        ({"is_impossible": ...}, "is_impossible"),  # absent, as in SQuAD 1.1
         ({"answers": [{"text": "x", "answer_start": -1}]}, "answer_start of 1"),
         ({"answers": [{"text": 5, "answer_start": 1}]}, "no string"),
         ({"answers": [{"text": "x"}]}, "answer_start"),
