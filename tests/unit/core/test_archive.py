@@ -9,8 +9,8 @@ import tarfile
 import zipfile
 
 import pytest
-import zstandard
 
+from tests.unit.core.test_packed import PACK
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.archive import expand, names, split
 from workflow_scripts.core.files.packed_lines import read_lines
@@ -25,35 +25,53 @@ FILES = {
 }
 
 
-def tar(path, mode):
-    with tarfile.open(path, mode) as archive:
-        for name, content in FILES.items():
+def packed_tar(path, members, mode="w", form=tarfile.GNU_FORMAT):
+    """Write a tar file of (name, content); content may be a function that changes the header."""
+    with tarfile.open(path, mode, format=form) as archive:
+        for name, content in members:
             member = tarfile.TarInfo(name)
+            if callable(content):
+                content(member)
+                content = b""
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
-        for name, kind, target in (
-            ("link", tarfile.SYMTYPE, "/etc/passwd"),
-            ("hard", tarfile.LNKTYPE, "a.cs"),
-            ("device", tarfile.CHRTYPE, ""),
-            ("../escape", tarfile.SYMTYPE, "../../etc/passwd"),
-            ("data", tarfile.DIRTYPE, ""),
-        ):
-            member = tarfile.TarInfo(name)
-            member.type, member.linkname = kind, target
-            archive.addfile(member)
     return path
+
+
+def header(kind, target=""):
+    def change(member):
+        member.type, member.linkname = kind, target
+
+    return change
+
+
+def link_to(target):
+    return header(tarfile.SYMTYPE, target)
+
+
+def zipped(path, files, **options):
+    with zipfile.ZipFile(path, "w", **options) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+NO_FILES = {
+    "link": link_to("/etc/passwd"),
+    "hard": header(tarfile.LNKTYPE, "a.cs"),
+    "device": header(tarfile.CHRTYPE),
+    "../escape": link_to("../../etc/passwd"),
+    "data": header(tarfile.DIRTYPE),
+}
 
 
 @pytest.fixture(params=["a.zip", "a.tar", "a.tgz", "a.tar.gz", "a.tar.bz2", "a.tar.xz"])
 def archive(request, tmp_path):
     path = tmp_path / request.param
-    if path.suffix != ".zip":
-        return tar(path, {".tar": "w", ".bz2": "w:bz2", ".xz": "w:xz"}.get(path.suffix, "w:gz"))
-    with zipfile.ZipFile(path, "w") as opened:
-        opened.mkdir("data")
-        for name, content in FILES.items():
-            opened.writestr(name, content)
-    return path
+    if path.suffix == ".zip":
+        return zipped(path, {"data/": b"", **FILES})
+    mode = {".tar": "w", ".bz2": "w:bz2", ".xz": "w:xz"}.get(path.suffix, "w:gz")
+    return packed_tar(path, [*FILES.items(), *NO_FILES.items()], mode)
 
 
 def lines(path):
@@ -81,12 +99,8 @@ def test_patterns_mean_members_in_order(archive):
 
 
 def test_members_that_begin_with_a_dot_are_read_by_their_plain_names(tmp_path):
-    with tarfile.open(tmp_path / "a.tgz", "w:gz") as tar_file:
-        member = tarfile.TarInfo("./data/a.cs")
-        member.size = 5
-        tar_file.addfile(member, io.BytesIO(b"Ahoj\n"))
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as zip_file:
-        zip_file.writestr("./data/a.cs", b"Ahoj\n")
+    packed_tar(tmp_path / "a.tgz", [("./data/a.cs", b"Ahoj\n")], "w:gz")
+    zipped(tmp_path / "a.zip", {"./data/a.cs": b"Ahoj\n"})
     for archive in (tmp_path / "a.tgz", tmp_path / "a.zip"):
         assert names(archive) == ["data/a.cs"]
         assert lines(f"{archive}/data/a.cs") == lines(f"{archive}/./data/a.cs") == [b"Ahoj"]
@@ -102,7 +116,7 @@ def test_pairs_of_two_members_and_of_a_table(archive):
     assert pairs == [Pair("1:1", "prvni", "first"), Pair("2:1", "druhy", "second")]
 
 
-@pytest.mark.parametrize("name", ["nothing", "data", "../escape", "link", "hard", "device"])
+@pytest.mark.parametrize("name", ["nothing", *NO_FILES])
 def test_what_is_no_file_in_the_archive_is_none(archive, name):
     with pytest.raises(InputError, match=r"no file .* in it"):
         lines(f"{archive}/{name}")
@@ -121,14 +135,10 @@ def test_archive_cut_off(tmp_path, suffix):
     path = tmp_path / f"a.{suffix}"
     big = b"".join(str(number).encode() + b"\n" for number in range(100_000))
     if suffix == "tgz":
-        with tarfile.open(path, "w:gz") as opened:
-            member = tarfile.TarInfo("big")
-            member.size = len(big)
-            opened.addfile(member, io.BytesIO(big))
+        packed_tar(path, [("big", big)], "w:gz")
         path.write_bytes(path.read_bytes()[:-1000])
     else:
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as opened:
-            opened.writestr("big", big)
+        zipped(path, {"big": big}, compression=zipfile.ZIP_DEFLATED)
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 1
         path.write_bytes(content)
@@ -144,9 +154,7 @@ def test_path_is_split_where_the_file_ends(archive):
 
 
 def test_encrypted_member_is_refused(tmp_path):
-    path = tmp_path / "a.zip"
-    with zipfile.ZipFile(path, "w") as opened:
-        opened.writestr("a.cs", "Ahoj.\n")
+    path = zipped(tmp_path / "a.zip", {"a.cs": "Ahoj.\n"})
     content = bytearray(path.read_bytes())
     content[content.index(b"PK\x01\x02") + 8] |= 1  # the flag in the central directory
     path.write_bytes(content)
@@ -154,48 +162,16 @@ def test_encrypted_member_is_refused(tmp_path):
         lines(path / "a.cs")
 
 
-PACK = {
-    "": bytes,
-    "gz": gzip.compress,
-    "bz2": bz2.compress,
-    "xz": lzma.compress,
-    "zst": zstandard.compress,
-}
-
-
-def packed_tar(path, members, mode="w", form=tarfile.GNU_FORMAT):
-    """Write a tar file of (name, content); content may be a function that changes the header."""
-    with tarfile.open(path, mode, format=form) as archive:
-        for name, content in members:
-            member = tarfile.TarInfo(name)
-            if callable(content):
-                content(member)
-                content = b""
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    return path
-
-
-def link_to(target):
-    def change(member):
-        member.type, member.linkname = tarfile.SYMTYPE, target
-
-    return change
-
-
 def test_tar_that_ends_with_a_zip_file_is_a_tar(tmp_path):
     inner = io.BytesIO()
-    with zipfile.ZipFile(inner, "w") as opened:
-        opened.writestr("a.cs", "of the zip\n")
+    zipped(inner, {"a.cs": "of the zip\n"})
     path = packed_tar(tmp_path / "x.tar", [("a.cs", b"of the tar\n"), ("b.zip", inner.getvalue())])
     assert names(path) == ["a.cs", "b.zip"]
     assert lines(path / "a.cs") == [b"of the tar"]
 
 
 def test_zip_with_something_before_it_is_a_zip(tmp_path):
-    path = tmp_path / "a.zip"
-    with zipfile.ZipFile(path, "w") as opened:
-        opened.writestr("a", "text\n")
+    path = zipped(tmp_path / "a.zip", {"a": "text\n"})
     path.write_bytes(b"#!/bin/sh\nexec unzip\n" * 40 + path.read_bytes())
     assert lines(path / "a") == [b"text"]
 
@@ -206,8 +182,8 @@ def test_of_a_name_the_last_member_counts_as_for_tar(tmp_path, suffix):
         (tmp_path / "a").write_bytes(version)
         subprocess.run(["tar", "rf", "x.tar", "a"], cwd=tmp_path, check=True)
     path = tmp_path / f"x.{suffix}"
-    content = (tmp_path / "x.tar").read_bytes()
-    path.write_bytes(PACK[suffix.removeprefix("tar").removeprefix(".")](content))
+    pack = PACK.get(suffix.removeprefix("tar"), bytes)
+    path.write_bytes(pack((tmp_path / "x.tar").read_bytes()))
     assert lines(path / "a") == [b"new"]
     assert names(path) == ["a"]
 
@@ -239,11 +215,8 @@ def test_members_with_holes_are_read_whole(tmp_path):
         stream.seek(1 << 20)
         stream.write(b"\nlast\n")
     subprocess.run(["tar", "cSzf", "x.tgz", "holes"], cwd=tmp_path, check=True)
-    assert [len(line) for line in read_lines(tmp_path / "x.tgz/holes", 1 << 21)] == [
-        5,
-        (1 << 20) - 6,
-        4,
-    ]
+    lengths = [len(line) for line in read_lines(tmp_path / "x.tgz/holes", 1 << 21)]
+    assert lengths == [5, (1 << 20) - 6, 4]
 
 
 def gigabytes_of_zeros(path, header, zeros, chunk=1 << 24):
@@ -320,7 +293,7 @@ def test_damaged_header_is_not_the_end(tmp_path, mode):
 
 @pytest.mark.parametrize("suffix", ["bz2", "xz"])
 def test_damage_in_a_later_stream_of_a_packed_tar_is_found(tmp_path, suffix):
-    pack = {"bz2": bz2.compress, "xz": lzma.compress}[suffix]
+    pack = PACK[f".{suffix}"]
     content = packed_tar(tmp_path / "x", [("a", b"old\n"), ("a", b"new\n")]).read_bytes()
     parts = [pack(content[:1024]), bytearray(pack(content[1024:1536])), pack(content[1536:])]
     path = tmp_path / f"x.tar.{suffix}"

@@ -6,23 +6,11 @@ from workflow_scripts.core.statistics.bootstrap import interval, means, rank_int
 from workflow_scripts.stages.evaluate.diversity import bleu_counts, one_minus_bleu, sentence
 
 
-def block(matches, totals):
-    return np.array([matches, totals])
-
-
 def corpus(random, lines, similarity):
     """Made-up counts of `lines` lines of 12 words: shape (lines, 2, 4)."""
     totals = np.tile(np.array([12, 11, 10, 9]), (lines, 1))
     chance = np.clip(random.normal(similarity, 0.1, size=(lines, 1)), 0, 1)
     return np.stack([random.binomial(totals, chance), totals], axis=1)
-
-
-def test_identical_references_have_no_spread():
-    blocks = np.stack([np.stack([block([3, 2, 1, 1], [5, 4, 3, 2])])] * 20)
-    by_rank, difference = rank_intervals(blocks, one_minus_bleu, 50, seed=1)
-    value = pytest.approx(one_minus_bleu(blocks[0, 0]), abs=1e-6)
-    assert by_rank == [{"low": value, "high": value}]
-    assert difference == {"low": 0.0, "high": 0.0}
 
 
 def test_samples_are_seeded_and_have_the_size_of_the_corpus():

@@ -10,11 +10,6 @@ from workflow_scripts.core.cli import ARGUMENTS, json_argument
 from workflow_scripts.core.errors import InputError
 
 
-def test_an_argument_is_json_or_the_file_that_holds_it(tmp_path):
-    (tmp_path / "any.json").write_text('{"a": 1}', encoding="utf-8")
-    assert json_argument('{"a": 1}') == json_argument(f"@{tmp_path}/any.json") == {"a": 1}
-
-
 def test_a_damaged_file_of_the_rules_is_refused(tmp_path):
     folder = tmp_path / ARGUMENTS
     folder.mkdir()

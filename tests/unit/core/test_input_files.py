@@ -13,11 +13,16 @@ from workflow_scripts.core.files import input_files
 from workflow_scripts.core.files.input_files import FileHashes, unchanged
 
 
-def test_hashes_are_remembered_until_the_file_changes(tmp_path, monkeypatch):
-    monkeypatch.setattr(input_files, "_TICK_SECONDS", 0)
+@pytest.fixture
+def planned(tmp_path):
     file = tmp_path / "a"
     file.write_text("x", encoding="utf-8")
-    cache = tmp_path / "cache" / "hashes.json"
+    return file, {str(file): hashlib.sha256(b"x").hexdigest()}
+
+
+def test_hashes_are_remembered_until_the_file_changes(planned, tmp_path, monkeypatch):
+    monkeypatch.setattr(input_files, "_TICK_SECONDS", 0)
+    file, cache = planned[0], tmp_path / "cache" / "hashes.json"
     hashes = FileHashes(cache)
     first = hashes.sha256(str(file), "key")
     hashes.save()
@@ -41,22 +46,27 @@ def test_the_hash_of_a_file_that_was_just_written_is_not_remembered(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"[]", b"7", b"", b"\xff\x00", b'"text"'])
-def test_damaged_memory_of_hashes_is_forgotten(tmp_path, content):
-    file, cache = tmp_path / "a", tmp_path / "hashes.json"
-    file.write_text("x", encoding="utf-8")
+def test_damaged_memory_of_hashes_is_forgotten(planned, tmp_path, content):
+    (file, hashes), cache = planned, tmp_path / "hashes.json"
     cache.write_bytes(content)
-    assert FileHashes(cache).sha256(str(file), "key") == hashlib.sha256(b"x").hexdigest()
+    assert FileHashes(cache).sha256(str(file), "key") == hashes[str(file)]
 
 
-def test_hashes_that_may_not_be_remembered_are_computed(tmp_path, monkeypatch):
+@pytest.mark.parametrize("known", ["", "x" * 64, 7, None, "ab" * 31])
+def test_a_remembered_value_that_is_no_hash_is_forgotten(planned, tmp_path, known):
+    (file, hashes), cache = planned, tmp_path / "hashes.json"
+    cache.write_text(json.dumps({str(file): [*input_files.signature(file), known]}), "utf-8")
+    assert FileHashes(cache).sha256(str(file), "key") == hashes[str(file)]
+
+
+def test_hashes_that_may_not_be_remembered_are_computed(planned, tmp_path, monkeypatch):
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(input_files, "write_text", refuse)
-    file = tmp_path / "a"
-    file.write_text("x", encoding="utf-8")
+    file, expected = planned
     hashes = FileHashes(tmp_path / "hashes.json")
-    assert hashes.sha256(str(file), "key") == hashlib.sha256(b"x").hexdigest()
+    assert hashes.sha256(str(file), "key") == expected[str(file)]
     hashes.save()
 
 
@@ -78,28 +88,6 @@ def test_an_edit_that_keeps_size_and_time_is_seen(tmp_path, how):
     assert FileHashes(cache).sha256(str(file), "key") != first
 
 
-@pytest.mark.parametrize("known", ["", "x" * 64, 7, None, "ab" * 31])
-def test_a_remembered_value_that_is_no_hash_is_forgotten(tmp_path, known):
-    file, cache = tmp_path / "a", tmp_path / "hashes.json"
-    file.write_text("x", encoding="utf-8")
-    stamp = [*input_files.signature(file), known]
-    cache.write_text(json.dumps({str(file): stamp}), encoding="utf-8")
-    assert FileHashes(cache).sha256(str(file), "key") == hashlib.sha256(b"x").hexdigest()
-
-
-@pytest.fixture
-def planned(tmp_path):
-    file = tmp_path / "a"
-    file.write_text("x", encoding="utf-8")
-    return file, {str(file): hashlib.sha256(b"x").hexdigest()}
-
-
-def test_a_file_that_stays_is_read(planned):
-    _, hashes = planned
-    with unchanged(hashes):
-        pass
-
-
 @pytest.mark.parametrize("content", ["y", None])
 def test_a_file_that_changed_after_planning_is_not_read(planned, content):
     file, hashes = planned
@@ -117,9 +105,10 @@ def test_a_file_that_changes_while_it_is_read_fails_the_job(planned, tmp_path):
         shutil.copy2(tmp_path / "kept", file)
 
 
-def test_a_file_that_appears_after_planning_or_while_the_others_are_read_is_refused(tmp_path):
-    (tmp_path / "a").write_text("x", encoding="utf-8")
-    hashes = {str(tmp_path / "a"): hashlib.sha256(b"x").hexdigest()}
+def test_a_file_that_appears_after_planning_or_while_the_others_are_read_is_refused(
+    planned, tmp_path
+):
+    _, hashes = planned
     with unchanged(hashes, [str(tmp_path)]):
         pass
     with pytest.raises(InputError, match="b appeared since"), unchanged(hashes, [str(tmp_path)]):

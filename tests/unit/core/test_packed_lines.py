@@ -1,25 +1,16 @@
-import bz2
 import gzip
-import lzma
 import subprocess
 import sys
 
 import pytest
-import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.unit.core.test_packed import PACK
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.packed_lines import read_lines
 
-COMPRESS = {
-    ".txt": bytes,
-    ".gz": gzip.compress,
-    ".GZ": gzip.compress,
-    ".bz2": bz2.compress,
-    ".xz": lzma.compress,
-    ".zst": zstandard.compress,
-}
+COMPRESS = {".txt": bytes, ".GZ": PACK[".gz"], **PACK}
 # What str.splitlines, or Python's text mode, would end a line at.
 LINE_BREAKS_OF_OTHERS = "a\rb\vc\fd\x1ce\x1df\x1eg\x85h\u2028i\u2029j".encode()
 
@@ -35,14 +26,7 @@ def test_only_line_feeds_end_lines_whatever_the_compression(tmp_path, suffix):
     assert lines(path) == [LINE_BREAKS_OF_OTHERS, b"", b"last"]
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
-def test_members_and_frames_are_one_stream(tmp_path, suffix):
-    path = tmp_path / f"text{suffix}"
-    path.write_bytes(COMPRESS[suffix](b"one\ntw") + COMPRESS[suffix](b"o\nthree\n"))
-    assert lines(path) == [b"one", b"two", b"three"]
-
-
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("suffix", PACK)
 @pytest.mark.parametrize("cut", [1, 100])
 def test_a_file_that_is_cut_off_is_named(tmp_path, suffix, cut):
     path = tmp_path / f"text{suffix}"
@@ -52,7 +36,7 @@ def test_a_file_that_is_cut_off_is_named(tmp_path, suffix, cut):
         lines(path)
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("suffix", PACK)
 def test_a_file_that_is_not_compressed_is_named(tmp_path, suffix):
     path = tmp_path / f"text{suffix}"
     path.write_bytes(b"this is plain text\n" * 10)
@@ -81,12 +65,6 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path):
     for path in (tmp_path / "absent.txt", tmp_path):
         with pytest.raises(InputError, match=f"{path} is not a file"):
             lines(path)
-
-
-def test_the_byte_order_mark_goes_from_the_first_line_only(tmp_path):
-    path = tmp_path / "text.txt"
-    path.write_bytes(b"\xef\xbb\xbfone\r\n\xef\xbb\xbftwo\r")
-    assert lines(path) == [b"one", b"\xef\xbb\xbftwo"]
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])

@@ -35,10 +35,11 @@ def test_the_time_left_is_told_once_it_has_a_base(monkeypatch, capsys):
     assert second == "judge: 11 of 103 rows (11%), 1.0/s, 0:01:32 left"
 
 
-def test_a_slow_rate_is_no_zero():
-    assert (
-        progress_line("judge", 3, 103, 80.0) == "judge: 3 of 103 rows (3%), 0.037/s, 0:44:27 left"
-    )
+def test_a_slow_rate_is_no_zero_and_what_was_done_before_has_none():
+    slow = progress_line("judge", 3, 103, 80.0)
+    assert slow == "judge: 3 of 103 rows (3%), 0.037/s, 0:44:27 left"
+    goes_on = progress_line("train", 60, 100, 10.0, "updates", before=50)
+    assert goes_on == "train: 60 of 100 updates (60%), 1.0/s, 0:00:40 left"
 
 
 def test_line_of_the_training_is_read():

@@ -23,10 +23,6 @@ def test_each_schema_has_one_row_and_each_row_one_name():
     assert len(SCHEMA_NAMES) == len(ROWS)
 
 
-def test_the_schema_of_a_row_is_made_once():
-    assert schema_of(PairRow) is schema_of(PairRow)
-
-
 def test_types_follow_from_the_row():
     class Inner(TypedDict):
         small: Int8

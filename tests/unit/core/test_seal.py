@@ -49,9 +49,3 @@ def test_what_is_no_record_is_a_value_error(tmp_path, text):
     path.write_text(text, "utf-8")
     with pytest.raises(ValueError, match=r"."):
         read_sealed(path)
-
-
-def test_one_without_a_hash_of_itself_is_read(tmp_path):
-    path = tmp_path / "a.json"
-    path.write_text('{"rows_in": 1}', "utf-8")
-    assert read_sealed(path) == {"rows_in": 1}

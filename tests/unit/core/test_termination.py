@@ -3,15 +3,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[3]
 # The message comes while the main thread holds the scheduler's lock, and with it, this time, the
 # signal.
 SNAKEFILE = """
 import logging, os, signal
 from workflow_scripts.core.termination import hear_every_sigterm
-import pytest
-
-pytestmark = pytest.mark.slow
 hear_every_sigterm()
 
 class Terminating(logging.Handler):

@@ -6,7 +6,6 @@ import pytest
 
 from workflow_scripts.core.cli import run
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.progress import progress, progress_line
 from workflow_scripts.core.seeding import fraction, generator
 from workflow_scripts.core.text.normalisation import dedup_key, letters_and_digits, words
 
@@ -70,17 +69,6 @@ def test_fractions_are_uniform():
     counts, _ = np.histogram(values, bins=20, range=(0, 1))
     # Chi-square with 19 degrees of freedom: 43.8 is its 99.9 % quantile.
     assert ((counts - 1000) ** 2 / 1000).sum() < 43.8
-
-
-def test_progress_says_rows_rate_and_time_left(capsys):
-    assert progress_line("generate", 1200, 3000, 60.0) == (
-        "generate: 1,200 of 3,000 rows (40%), 20.0/s, 0:01:30 left"
-    )
-    assert progress_line("train", 60, 100, 10.0, "updates", before=50) == (
-        "train: 60 of 100 updates (60%), 1.0/s, 0:00:40 left"
-    )
-    assert list(progress(range(3), total=3, desc="x")) == [0, 1, 2]
-    assert "x: 3 rows done" in capsys.readouterr().err
 
 
 def test_input_error_is_a_message_without_traceback(capsys):

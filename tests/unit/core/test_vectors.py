@@ -1,12 +1,9 @@
-import bz2
-import gzip
-import lzma
 from collections import Counter
 
 import numpy as np
 import pytest
-import zstandard
 
+from tests.unit.core.test_packed import PACK
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.vectors import read_vectors
 
@@ -25,37 +22,9 @@ def test_glove_and_word2vec_text_give_the_same(tmp_path):
         assert found["cat\u00a0s"] == pytest.approx([4, 5, 0.6])
 
 
-def test_compressed_files_are_read_and_of_a_word_the_first_vector_counts(tmp_path):
-    path = tmp_path / "vectors.txt.gz"
-    path.write_bytes(gzip.compress(b"a 1 2\nb 3 4\na 5 6\n"))
-    assert {word: list(vector) for word, vector in read_vectors(path)} == {"a": [1, 2], "b": [3, 4]}
-
-
 def test_vectors_of_one_number_are_no_header(tmp_path):
     found = dict(read_vectors(written(tmp_path / "v", "a 1\nb 2\n")))
     assert list(found) == ["a", "b"]
-
-
-PACK = {
-    "gz": gzip.compress,
-    "bz2": bz2.compress,
-    "xz": lzma.compress,
-    "zst": zstandard.ZstdCompressor(write_checksum=True).compress,
-}
-
-
-@pytest.mark.parametrize("suffix", PACK)
-def test_packed_files_are_read_whole_or_refused(tmp_path, suffix):
-    path = tmp_path / f"vectors.{suffix}"
-    packed = PACK[suffix](b"".join(b"w%d 1 2 3\n" % number for number in range(1000)))
-    path.write_bytes(packed)
-    assert len(list(read_vectors(path))) == 1000
-    flipped = bytearray(packed)
-    flipped[len(packed) // 2] ^= 4
-    for damaged in (packed[:-9], packed[: len(packed) // 2], bytes(flipped), packed + b"text"):
-        path.write_bytes(damaged)
-        with pytest.raises(InputError, match=rf"vectors\.{suffix}: can't be read beyond line"):
-            list(read_vectors(path))
 
 
 @pytest.mark.parametrize(
@@ -137,9 +106,9 @@ ENTRIES = [(b"dog", [1, 2.5, -3]), (b"caf\xc3\xa9", [0, 0, 1e-3]), (b"cat", [4, 
 
 
 @pytest.mark.parametrize("end", [b"\n", b""], ids=["word2vec", "gensim"])
-@pytest.mark.parametrize("suffix", ["bin", *PACK])
+@pytest.mark.parametrize("suffix", [".bin", *PACK])
 def test_binary_files_of_word2vec_are_told_by_their_content(tmp_path, end, suffix):
-    path = tmp_path / f"vectors.{suffix}"
+    path = tmp_path / f"vectors{suffix}"
     path.write_bytes(PACK.get(suffix, bytes)(binary(ENTRIES, end=end)))
     found = dict(read_vectors(path))
     assert list(found) == ["dog", "café", "cat"]
@@ -174,16 +143,20 @@ def test_damaged_binary_files_are_errors(tmp_path, content, expected):
         list(read_vectors(tmp_path / "v.bin"))
 
 
+@pytest.mark.parametrize("kind", ["text", "binary"])
 @pytest.mark.parametrize("suffix", PACK)
-def test_packed_binary_files_are_read_whole_or_refused(tmp_path, suffix):
-    path = tmp_path / f"v.{suffix}"
+def test_packed_files_are_read_whole_or_refused(tmp_path, suffix, kind):
+    path = tmp_path / f"vectors{suffix}"
     entries = [(b"w%d" % number, [number, 0, 1]) for number in range(1000)]
-    packed = PACK[suffix](binary(entries))
+    text = b"".join(b"%s %d %d %d\n" % (word, *numbers) for word, numbers in entries)
+    packed = PACK[suffix](text if kind == "text" else binary(entries))
     path.write_bytes(packed)
     assert len(list(read_vectors(path))) == 1000
-    for damaged in (packed[:-9], packed + b"text"):
+    flipped = bytearray(packed)
+    flipped[len(packed) // 2] ^= 4
+    for damaged in (packed[:-9], packed[: len(packed) // 2], bytes(flipped), packed + b"text"):
         path.write_bytes(damaged)
-        with pytest.raises(InputError, match=rf"v\.{suffix}: can't be read"):
+        with pytest.raises(InputError, match=rf"vectors\{suffix}: can't be read"):
             list(read_vectors(path))
 
 

@@ -36,12 +36,6 @@ def test_what_merges_and_aliases_bring_is_no_second_key():
     assert parse_yaml("", "f.yaml") is None
 
 
-@pytest.mark.parametrize("text", ["a: [", "a: &a [*a]", "[" * 5000])
-def test_text_that_is_no_configuration(text):
-    with pytest.raises(InputError, match=r"^f\.yaml"):
-        parse_yaml(text, "f.yaml")
-
-
 def test_recipe_and_model(tmp_path):
     path = tmp_path / "f.yaml"
     path.write_text(TWICE, encoding="utf-8")

@@ -26,10 +26,6 @@ FIRST = ["the cat sees a dog .", "the big tree", "a small house and a dog likes 
 SECOND = ["the bird .", "an old house", "a dog", "a bird sees the big old tree"] * 6
 
 
-class KilledError(Exception):
-    """What stands for a kill."""
-
-
 def made(folder, settings=SETTINGS, measure=None, seed=1, spoilt=None, plan="a"):
     """Return a training, and its inputs."""
     model = open_model(AutoModelForSequenceClassification, folder, 5, num_labels=2)
@@ -83,11 +79,11 @@ def test_a_training_that_was_killed_ends_with_the_same_bits(encoder, tmp_path, e
     def kill(current):
         calls[0] += current == epoch
         if calls[0] == 3:
-            raise KilledError
+            raise KeyboardInterrupt
 
     killed, _, _ = made(encoder, spoilt=kill)
     checkpoint = tmp_path / "checkpoint.pt"
-    with pytest.raises(KilledError):
+    with pytest.raises(KeyboardInterrupt):
         killed.run(checkpoint, every=0)
     assert 0 < killed.updates < whole.total
     again, _, _ = made(encoder)

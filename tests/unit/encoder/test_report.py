@@ -38,18 +38,8 @@ def run(tmp_path):
 def test_the_section_has_the_figures_and_where_they_are_from(run):
     (section,) = sections(["workflow_scripts.stages.encoder.report:encoders"], run)
     assert section.title == "Encoders"
-    for text in (
-        "75.0",
-        "87.5",
-        "98.5",
-        "97.0",
-        "31,308",
-        "41,502",
-        "285.1",
-        "992",
-        "near",
-        "of all-parabank2,",
-    ):
+    shown = ("75.0", "87.5", "98.5", "97.0", "31,308", "41,502", "285.1", "992", "near")
+    for text in (*shown, "of all-parabank2,"):
         assert text in section.html
 
 

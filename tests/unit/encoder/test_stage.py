@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from tests.commands import require_right_waits
-from tests.configs import keys, refusal, run_on_testbed
+from tests.configs import at, keys, refusal, run_on_testbed
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.selection import used
 from workflow_scripts.stages.catalogue import run_layout
@@ -74,13 +74,8 @@ def test_units_in_their_order_and_no_other_unit_changes(config):
         ("encoder", "pbert-pairs"),
         ("encoder", "pbert-scratch"),
     ]
-    assert [
-        layout.stage(Encoder).trains(f"pbert{part}") for part in ("-pairs", "-scratch", "")
-    ] == [
-        False,
-        True,
-        True,
-    ]
+    trains = layout.stage(Encoder).trains
+    assert [trains(f"pbert{part}") for part in ("-pairs", "-scratch", "")] == [False, True, True]
 
 
 def test_what_an_encoder_needs_is_made_though_the_run_does_not_name_it(config):
@@ -157,19 +152,22 @@ def test_what_cannot_be_is_refused_with_its_key(config, changes, without, expect
     assert expected in refusal(with_encoder(config, without=without, **changes))
 
 
-def test_names_that_are_not_there_are_refused(config):
-    other = with_encoder(config)
-    other["run"]["encoders"] = ["pbart"]
-    assert "run.encoders: 'pbart' is not in encoders" in refusal(other)
-    other = with_column(config)
-    other["columns"]["identified"] = {"encoder": {"name": "pbart"}}
-    assert "columns.identified.encoder.name: 'pbart' is not in encoders" in refusal(other)
-
-
-def test_a_training_set_with_a_grid_is_refused(config):
-    other = with_encoder(config)
-    other["training_sets"]["all"] = {"grid": {"sample": [10, 20]}}
-    assert "encoders.pbert.training_set: training_sets.all has a grid" in refusal(other)
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (at("run.encoders", ["pbart"]), "run.encoders: 'pbart' is not in encoders"),
+        (
+            at("columns.identified", {"encoder": {"name": "pbart"}}),
+            "columns.identified.encoder.name: 'pbart' is not in encoders",
+        ),
+        (
+            at("training_sets.all", {"grid": {"sample": [10, 20]}}),
+            "encoders.pbert.training_set: training_sets.all has a grid",
+        ),
+    ],
+)
+def test_other_blocks_that_do_not_go_with_encoders_are_refused(config, change, expected):
+    assert expected in refusal(with_column(config), change)
 
 
 def test_of_several_systems_one_must_be_named(config):

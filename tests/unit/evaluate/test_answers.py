@@ -29,7 +29,7 @@ go away\t2\tsai daqui?
 @pytest.fixture
 def printed(tmp_path, capsys):
     def printed(answers=ANSWERS, paraphrases=PARAPHRASES):
-        (tmp_path / "a.tsv").write_text(answers, encoding="utf-8")
+        (tmp_path / "a.tsv").write_bytes(answers.encode("utf-8", "surrogateescape"))
         (tmp_path / "p.tsv").write_text(paraphrases, encoding="utf-8")
         paths = [str(tmp_path / name) for name in ("a.tsv", "p.tsv")]
         main(["--answers", paths[0], "--paraphrases", paths[1]])
@@ -98,54 +98,46 @@ def test_weights_of_zero_and_no_paraphrases_give_zeros(printed):
     assert measure({}, {})["precision"] is None
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("p\tone", "2 columns; it needs 3, with tabs between: prompt, answer, weight"),
-        ("p\tone\t1\t2", "4 columns"),
-        ("", "1 columns"),
-        ("p\tone\tmuch", "weight 'much' is no number"),
-        ("p\tone\tnan", "weight 'nan' is no number"),
-        ("p\tone\tinf", "weight 'inf' is no number"),
-        ("p\tone\t1e999", "weight '1e999' is too great"),
-        ("p\tone\t-0.5", "weight -0.5 is negative"),
-        ("p\t \t1", "the answer is empty"),
-        ("p\t?!\t1", "the answer is empty but for punctuation"),
-        ("\tone\t1", "the prompt is empty"),
-        ("p\tone\t0.5", "weight 0.5 of an answer that has 1.0 in line 1; correct one of them"),
-        ("p\tone\t", "the weight is empty"),
-    ],
-)
-def test_bad_answers_are_errors_with_file_and_line(printed, line, message):
-    with pytest.raises(InputError, match=r"a\.tsv, line 3: .*") as error:
-        printed("p\tone\t1\np\ttwo\t1\n" + line + "\np\tthree\t1\n", "p\t1\tone\n")
-    assert message in str(error.value)
+ANSWER = ("a.tsv", 3, "p\tone\t1\np\ttwo\t1\n{}\np\tthree\t1\n", "p\t1\tone\n")
+PARAPHRASE = ("p.tsv", 2, "p\tone\t1\n", "p\t1\tone\n{}\n")
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("where", "line", "message"),
     [
-        ("p\t1", "2 columns; it needs 3, with tabs between: prompt, rank, paraphrase"),
-        ("q\t1\tone", "no answers are given for the prompt 'q'"),
-        ("p\t0\tone", "rank '0' must be 1, 2 or so on"),
-        ("p\t1.0\tone", "rank '1.0' must be"),
-        ("p\t²\tone", "rank '²' must be"),
-        ("p\t1\t", "the paraphrase is empty"),
+        (ANSWER, "p\tone", "2 columns; it needs 3, with tabs between: prompt, answer, weight"),
+        (ANSWER, "p\tone\t1\t2", "4 columns"),
+        (ANSWER, "", "1 columns"),
+        (ANSWER, "p\tone\tmuch", "weight 'much' is no number"),
+        (ANSWER, "p\tone\tnan", "weight 'nan' is no number"),
+        (ANSWER, "p\tone\tinf", "weight 'inf' is no number"),
+        (ANSWER, "p\tone\t1e999", "weight '1e999' is too great"),
+        (ANSWER, "p\tone\t-0.5", "weight -0.5 is negative"),
+        (ANSWER, "p\t \t1", "the answer is empty"),
+        (ANSWER, "p\t?!\t1", "the answer is empty but for punctuation"),
+        (ANSWER, "\tone\t1", "the prompt is empty"),
+        (ANSWER, "p\tone\t0.5", "weight 0.5 of an answer that has 1.0 in line 1; correct one of"),
+        (ANSWER, "p\tone\t", "the weight is empty"),
+        (PARAPHRASE, "p\t1", "2 columns; it needs 3, with tabs between: prompt, rank, paraphrase"),
+        (PARAPHRASE, "q\t1\tone", "no answers are given for the prompt 'q'"),
+        (PARAPHRASE, "p\t0\tone", "rank '0' must be 1, 2 or so on"),
+        (PARAPHRASE, "p\t1.0\tone", "rank '1.0' must be"),
+        (PARAPHRASE, "p\t²\tone", "rank '²' must be"),
+        (PARAPHRASE, "p\t1\t", "the paraphrase is empty"),
     ],
 )
-def test_bad_paraphrases_are_errors_with_file_and_line(printed, line, message):
-    with pytest.raises(InputError, match=r"p\.tsv, line 2: .*") as error:
-        printed("p\tone\t1\n", f"p\t1\tone\n{line}\n")
+def test_bad_lines_are_errors_with_file_and_line(printed, where, line, message):
+    file, number, answers, paraphrases = where
+    with pytest.raises(InputError, match=rf"{file}, line {number}: .*") as error:
+        printed(answers.format(line), paraphrases.format(line))
     assert message in str(error.value)
 
 
-def test_a_file_without_answers_and_one_that_is_not_utf8_are_errors(printed, tmp_path):
+def test_a_file_without_answers_and_one_that_is_not_utf8_are_errors(printed):
     with pytest.raises(InputError, match="has no line"):
         printed("", "")
-    (tmp_path / "a.tsv").write_bytes(b"p\t\xff\t1\n")
-    paths = ["--answers", str(tmp_path / "a.tsv"), "--paraphrases", str(tmp_path / "p.tsv")]
     with pytest.raises(InputError, match="line 1 is not UTF-8"):
-        main(paths)
+        printed("p\t\udcff\t1\n")
 
 
 WORDS = st.sampled_from(["a", "b", "c", "d", "e"])

@@ -4,25 +4,22 @@ import math
 import numpy as np
 import pytest
 
+from tests import tables
 from tests.tables import write_table
-from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import JudgedRow, ReferenceScoreRow, ScoredRow
 from workflow_scripts.stages.evaluate import coverage
+from workflow_scripts.stages.evaluate import tables as evaluate_tables
 from workflow_scripts.stages.evaluate.bounds import curve, own_quantiles, sampled
 from workflow_scripts.stages.evaluate.diversity import diversity
 from workflow_scripts.stages.select.probability import ProbabilityBound
 
 
 def candidate(text, total, forward=0.5):
-    backward = None if total is None else total - forward
-    nlls = {"forward_nll": forward, "backward_nll": backward, "sum": total}
-    return {"text": text, "count": 1, "variant": ""} | nlls
+    return tables.candidate(text, forward, None if total is None else total - forward)
 
 
 def row(number, reference, *candidates):
-    same = {"id": f"c:{number}", "source": "s", "reference": reference, "corpus": "c"}
-    return same | {"candidates": list(candidates)}
+    return tables.pair(f"c:{number}", reference=reference) | {"candidates": list(candidates)}
 
 
 ROWS = [
@@ -84,11 +81,12 @@ def test_nothing_at_all():
 
 
 def write_own(path, sums, corpora):
-    with TableWriter(path, ReferenceScoreRow) as writer:
-        for number, (total, corpus) in enumerate(zip(sums, corpora, strict=True)):
-            nlls = {"forward_nll": 0.0, "backward_nll": float(total), "sum": float(total)}
-            writer.write({"id": f"{corpus}:{number}", "corpus": corpus} | nlls)
-    write_record(path, len(sums), len(sums), {})
+    rows = (
+        {"id": f"{corpus}:{number}", "corpus": corpus, "forward_nll": 0.0}
+        | dict.fromkeys(("backward_nll", "sum"), float(total))
+        for number, (total, corpus) in enumerate(zip(sums, corpora, strict=True))
+    )
+    write_table(path, ReferenceScoreRow, rows)
 
 
 def test_quantiles_of_the_references_equal_numpy_in_each_group(tmp_path):
@@ -116,24 +114,17 @@ def test_references_that_cannot_be_read_are_above_every_bound(tmp_path):
     assert {each["max_sum"] for each in nobody["quantiles"]} == {None}
 
 
-def write_scored(path, rows):
-    with TableWriter(path, ScoredRow) as writer:
-        for each in rows:
-            writer.write(each)
-    write_record(path, len(rows), len(rows), {})
-
-
 def drawn(paths, seed):
     return [each["id"] for each in sampled(paths, seed, ScoredRow, 5)]
 
 
 def test_the_sample_depends_on_ids_alone(tmp_path):
     rows = [row(number, "a b c", candidate("a", 1.0)) for number in range(20)]
-    write_scored(tmp_path / "whole.parquet", rows)
-    write_scored(tmp_path / "first.parquet", rows[:7])
-    write_scored(tmp_path / "second.parquet", rows[7:])
-    whole = drawn([tmp_path / "whole.parquet"], 1)
-    halves = [tmp_path / "first.parquet", tmp_path / "second.parquet"]
+    parts = (("whole", rows), ("first", rows[:7]), ("second", rows[7:]))
+    whole, *halves = (
+        write_table(tmp_path / f"{name}.parquet", ScoredRow, part) for name, part in parts
+    )
+    whole = drawn([whole], 1)
     assert drawn(halves, 1) == whole
     assert len(whole) == 5
     assert drawn(halves, 2) != whole
@@ -150,7 +141,7 @@ def test_each_bound_on_the_probability_selects_anew(tmp_path):
         {"id": each["id"], "probabilities": probabilities}
         for each, probabilities in zip(rows, known, strict=True)
     ]
-    write_scored(tmp_path / "0000.parquet", rows)
+    write_table(tmp_path / "0000.parquet", ScoredRow, rows)
     write_table(tmp_path / "judged.parquet", JudgedRow, judged)
     found = coverage.curve(
         coverage.judged_rows([tmp_path / "0000.parquet"], [tmp_path / "judged.parquet"], 1),
@@ -194,9 +185,7 @@ def test_the_report_has_a_row_for_each_quantile_of_the_references(made_up_run):
 
 
 def test_the_table_of_the_release_has_every_bound(made_up_run):
-    from workflow_scripts.stages.evaluate.tables import bounds as table
-
-    found = table(made_up_run.finished())
+    found = evaluate_tables.bounds(made_up_run.finished())
     expected = [
         json.loads(made_up_run.bounds(system).read_text()) for system in made_up_run.systems
     ]

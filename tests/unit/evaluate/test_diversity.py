@@ -1,7 +1,4 @@
 import json
-import math
-import subprocess
-import sys
 from collections import Counter
 
 import numpy as np
@@ -10,7 +7,6 @@ import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflow_scripts.core.files.parallel import read_pairs
 from workflow_scripts.core.text.normalisation import words
 from workflow_scripts.stages.evaluate.diversity import (
     Comparison,
@@ -105,17 +101,6 @@ def test_bleu_agrees_with_sacrebleu(pairs):
 
 @pytest.mark.slow
 @given(PAIRS)
-def test_ranges_and_symmetry(pairs):
-    result = diversity(pairs)
-    swapped = diversity([(paraphrase, reference) for reference, paraphrase in pairs])
-    assert 0 <= result["one_minus_bleu"] <= 100
-    assert 0 <= result["intersection_over_union"] <= 100
-    assert result["intersection_over_union"] == swapped["intersection_over_union"]
-    assert result["length_ratio"] is None or result["length_ratio"] >= 0
-
-
-@pytest.mark.slow
-@given(PAIRS)
 def test_copies(pairs):
     copies = [(reference, reference.upper() + "!?") for reference, _ in pairs]
     result = diversity(copies)
@@ -206,22 +191,3 @@ def test_files(tmp_path, capsys):
         *("pairs", "one_minus_bleu", "length_ratio"),
         *("intersection_over_union", "intersection_over_union_bags"),
     }
-
-
-def test_a_missing_file_is_a_message_without_traceback(tmp_path):
-    present = write(tmp_path / "ref.txt", "a\n")
-    command = [sys.executable, "-m", "workflow_scripts.stages.evaluate.diversity"]
-    command += ["--references", str(present), "--paraphrases", str(tmp_path / "none.txt")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "none.txt can't be read" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_streams(tmp_path):
-    # A generator of pairs is consumed one by one: nothing is read ahead.
-    lines = "a b c d\n" * 1000
-    paths = write(tmp_path / "ref.txt", lines), write(tmp_path / "para.txt", lines)
-    pairs = read_pairs(*paths)
-    assert next(pairs) == ("a b c d", "a b c d")
-    assert math.isclose(diversity(pairs)["pairs"], 999)

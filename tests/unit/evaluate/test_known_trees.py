@@ -2,9 +2,8 @@ import json
 
 import pytest
 
+from tests.tables import pair, paraphrase, selected, write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import SCHEMA_NAMES, ParaphrasesRow, TreesRow
 from workflow_scripts.stages.evaluate.known_trees import compare, known_tree, main
 from workflow_scripts.stages.syntax.trees import parse, words
@@ -24,22 +23,8 @@ def test_known_tree_is_the_one_that_the_testbed_emits():
 
 
 def paraphrased(number, reference, *texts):
-    return {
-        "id": f"t:{number}",
-        "source": "",
-        "reference": reference,
-        "corpus": "t",
-        "paraphrases": [
-            {
-                **{"rank": rank, "text": text, "cluster": 1, "variant": "", "probability": None},
-                **dict.fromkeys(("forward_nll", "backward_nll", "sum"), 1.0),
-            }
-            for rank, text in enumerate(texts, 1)
-        ],
-        "candidates": 3,
-        "kept": 3,
-        "reason": "",
-    }
+    listed = [paraphrase(rank, text) for rank, text in enumerate(texts, 1)]
+    return selected(pair(f"t:{number}", reference=reference), listed)
 
 
 def parsed(number, *trees):
@@ -81,23 +66,14 @@ def test_an_error_of_the_parser_is_seen():
     assert found["known"]["ranks"][0]["tree_edit_distance"] == 1
 
 
-def write(folder, kind, rows):
-    path = folder / SCHEMA_NAMES[kind] / "0000.parquet"
-    with TableWriter(path, kind) as writer:
-        for row in rows:
-            writer.write(row)
-    write_record(path, len(rows), len(rows), {})
-    return str(path.parent)
-
-
 def arguments(folder, trees=TREES):
-    found = [
-        "--folder",
-        write(folder, ParaphrasesRow, ROWS),
-        "--trees",
-        write(folder, TreesRow, trees),
-    ]
-    return [*found, "--shards", "1", "--best", "2", "--bootstrap", "10"]
+    tables = {
+        kind: write_table(folder / SCHEMA_NAMES[kind] / "0000.parquet", kind, rows)
+        for kind, rows in ((ParaphrasesRow, ROWS), (TreesRow, trees))
+    }
+    found, known = (str(path.parent) for path in tables.values())
+    words = ["--folder", found, "--trees", known, "--shards", "1", "--best", "2"]
+    return [*words, "--bootstrap", "10"]
 
 
 def test_command(tmp_path, capsys):

@@ -18,13 +18,9 @@ def measures(best, *parts):
     return {"config": {"best": best}, "groups": {"all": {"by_length": list(parts)}}}
 
 
-def test_ranges_are_named_by_their_ends():
-    assert [heading(part(*ends, [1])) for ends in ((0, 5), (6, 10), (41, None))] == [
-        *("0 to 5", "6 to 10", "over 40")
-    ]
-
-
-def test_paraphrases_per_reference():
+def test_ranges_are_named_by_their_ends_and_have_paraphrases_per_reference():
+    spans = ((0, 5), (6, 10), (41, None))
+    assert [heading(part(*ends, [1])) for ends in spans] == ["0 to 5", "6 to 10", "over 40"]
     assert per_reference(part(0, 5, [1, 0, 3])) == 1.5
     assert per_reference(part(0, 5, [0, 0])) is None
 

@@ -3,10 +3,10 @@ import math
 
 import pytest
 
+from tests.tables import candidate, pair, paraphrase, selected, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import verify, write_record
-from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import ParaphrasesRow, ScoredRow, TreesRow
 from workflow_scripts.stages.evaluate.diversity import diversity
 from workflow_scripts.stages.evaluate.measures import main, measure, summary
@@ -24,29 +24,10 @@ CONFIG = {
 
 
 def row(corpus, reference, *texts, number=0):
-    paraphrases = [
-        {
-            "rank": rank,
-            "text": text,
-            "forward_nll": 0.5,
-            "backward_nll": 0.5 * rank,
-            "sum": 0.5 + 0.5 * rank,
-            "cluster": rank,
-            "probability": None,
-            "variant": "",
-        }
-        for rank, text in enumerate(texts, start=1)
+    listed = [
+        paraphrase(rank, text, 0.5, 0.5 * rank, cluster=rank) for rank, text in enumerate(texts, 1)
     ]
-    return {
-        "id": f"{corpus}:{number}",
-        "source": "s",
-        "reference": reference,
-        "corpus": corpus,
-        "paraphrases": paraphrases,
-        "candidates": 9,
-        "kept": 5,
-        "reason": "",
-    }
+    return selected(pair(f"{corpus}:{number}", reference=reference), listed)
 
 
 ROWS = [
@@ -83,12 +64,8 @@ def test_each_rank_is_a_system_and_lacking_ones_repeat_the_last(segmenter):
 
 def test_groups_and_references_without_paraphrases(segmenter):
     groups = measured(segmenter)
-    assert groups.keys() == {"all", "seen", "held_out"}
-    assert {name: group["references"] for name, group in groups.items()} == {
-        "all": 4,
-        "seen": 2,
-        "held_out": 1,
-    }
+    counts = {name: group["references"] for name, group in groups.items()}
+    assert counts == {"all": 4, "seen": 2, "held_out": 1}
     assert groups["all"]["references_by_paraphrases"] == [1, 1, 1, 1]
     assert groups["seen"]["references_by_paraphrases"] == [0, 1, 0, 1]
     alone = diversity([("g h i j k", "g h i k j")])
@@ -186,53 +163,49 @@ def test_paraphrases_without_backward_scores(segmenter, score):
     assert ranks[0]["listed"] == 1
 
 
+def scored(row):
+    """Return the row of the `scored` schema whose candidates are a row's paraphrases."""
+    candidates = [
+        candidate(each["text"], each["forward_nll"], each["backward_nll"], variant="")
+        for each in row["paraphrases"]
+    ]
+    return pair(row["id"], reference=row["reference"]) | {"candidates": candidates}
+
+
+def write_shards(folder, kind, shards):
+    for number, rows in enumerate(shards):
+        write_table(folder / f"{number:04d}.parquet", kind, rows)
+
+
 def write_folders(folder, shards):
-    for name, kind in (("selected", ParaphrasesRow), ("scored", ScoredRow)):
-        for number, rows in enumerate(shards):
-            path = folder / name / f"{number:04d}.parquet"
-            with TableWriter(path, kind) as writer:
-                for each in rows:
-                    if kind is ScoredRow:
-                        base = {key: each[key] for key in ("id", "source", "reference", "corpus")}
-                        keys = ("text", "forward_nll", "backward_nll", "sum", "variant")
-                        candidates = [
-                            {"count": 1, **{key: paraphrase[key] for key in keys}}
-                            for paraphrase in each["paraphrases"]
-                        ]
-                        each = {**base, "candidates": candidates}
-                    writer.write(each)
-            write_record(path, len(rows), len(rows), {})
+    write_shards(folder / "selected", ParaphrasesRow, shards)
+    write_shards(folder / "scored", ScoredRow, [map(scored, rows) for rows in shards])
     threshold = folder / "selected" / "threshold.json"
     write_json(threshold, {"max_sum": 3.5})
     write_record(threshold.with_name(THRESHOLD_RECORD), 0, 0, {}, files=[threshold])
 
 
-def write_trees(folder, shards):
-    """Write a tree of every sentence: flat, each word a part of speech of its own."""
+def trees(row):
+    """Return the tree of every sentence: flat, each word a part of speech of its own."""
 
     def tree(text):
         return f"(S {' '.join(f'({word} w)' for word in text.split())})"
 
-    for number, rows in enumerate(shards):
-        path = folder / "trees" / f"{number:04d}.parquet"
-        with TableWriter(path, TreesRow) as writer:
-            for each in rows:
-                texts = [paraphrase["text"] for paraphrase in each["paraphrases"]]
-                writer.write(
-                    {
-                        "id": each["id"],
-                        "corpus": each["corpus"],
-                        "parsed": bool(texts),
-                        "reference": tree(each["reference"]) if texts else None,
-                        "paraphrases": [tree(text) for text in texts],
-                    }
-                )
-        write_record(path, len(rows), len(rows), {})
+    texts = [each["text"] for each in row["paraphrases"]]
+    return {
+        **{"id": row["id"], "corpus": row["corpus"], "parsed": bool(texts)},
+        "reference": tree(row["reference"]) if texts else None,
+        "paraphrases": [tree(text) for text in texts],
+    }
+
+
+def write_trees(folder, shards):
+    write_shards(folder / "trees", TreesRow, [map(trees, rows) for rows in shards])
     return ["--trees", str(folder / "trees")]
 
 
-def run_main(folder, segmenter_path, shards, *options, output="measures.json", **changes):
-    path = folder / output
+def run_main(folder, segmenter_path, shards, *options, **changes):
+    path = folder / "measures.json"
     arguments = ["--config", json.dumps({**CONFIG, **changes})]
     arguments += ["--folder", str(folder / "selected"), "--scored", str(folder / "scored")]
     arguments += ["--shards", str(shards), "--model", str(segmenter_path.parent)]
@@ -298,11 +271,3 @@ def test_result_depends_neither_on_processes_nor_on_shards(tmp_path, segmenter_p
     one = run_main(tmp_path / "one", segmenter_path, 1).read_bytes()
     two = run_main(tmp_path / "two", segmenter_path, 2, "--threads", "2").read_bytes()
     assert one == two
-    assert run_main(tmp_path / "one", segmenter_path, 1, output="again.json").read_bytes() == one
-
-
-def test_missing_threshold(tmp_path, segmenter_path):
-    write_folders(tmp_path, [ROWS])
-    (tmp_path / "selected" / "threshold.json").unlink()
-    with pytest.raises(InputError, match=r"threshold\.json is missing"):
-        run_main(tmp_path, segmenter_path, 1)

@@ -60,14 +60,10 @@ def test_every_plot(kind):
 
 
 @pytest.mark.slow
-def test_points_of_precision_tell_their_bounds():
+def test_what_the_plots_tell():
     found = texts(draw("precision"))
     assert ".1" in found and ".2" not in found
     check_plot(plots.precision({"none": {"references": 0, "bounds": [], "used": POINT}}))
-
-
-@pytest.mark.slow
-def test_threshold():
     assert "threshold 3.5" in texts(draw("scores"))
     without = plots.score_histogram(SCORES, None, "beam")
     assert not any("threshold" in text for text in texts(without))

@@ -219,10 +219,10 @@ def rated_run(made_up_run, tmp_path_factory):
     return made_up_run.finished(more=more), folders, file
 
 
-def arguments(run, system, file, output):
+def arguments(run, system, file, output, **more):
     config = {"system": system, "best": BEST, "bootstrap": 50, "seed": 1, "ratings": _ANNOTATORS}
     return [
-        *("--config", json.dumps(config), "--folder", str(run.folder("select", system))),
+        *("--config", json.dumps(config | more), "--folder", str(run.folder("select", system))),
         *("--scored", str(run.folder("score", system))),
         *("--model", str(run.root), "--shards", "2"),
         *("--ratings", str(file), "--output", str(output)),
@@ -291,13 +291,18 @@ def test_the_tables_have_every_figure(rated_run):
     ]
 
 
-def test_a_system_of_which_nothing_was_rated_is_told(made_up_run, rated_run, tmp_path, capsys):
-    row = next(row for row in selected(made_up_run, "beam") if row["paraphrases"])
-    rows = [("a", row["id"], 7, "x", f"Another {n}", "", 50, 2) for n in range(25)]
-    file = write_ratings(tmp_path / "ratings.tsv", rows)
-    system_ratings.main(arguments(made_up_run, "beam", file, tmp_path / "ratings.json"))
+@pytest.mark.parametrize("rewritten", [False, True])
+def test_a_system_of_which_nothing_was_rated_is_told(made_up_run, tmp_path, capsys, rewritten):
+    """One that a rewriter writes may have so few references that none of them was rated."""
+    known = next(row["id"] for row in selected(made_up_run, "beam") if row["paraphrases"])
+    identifier = "elsewhere:1" if rewritten else known
+    rows = [("a", identifier, 7, "x", f"Another {n}", "", 50, 2) for n in range(25)]
+    file, output = write_ratings(tmp_path / "ratings.tsv", rows), tmp_path / "ratings.json"
+    more = {"rewritten": True} if rewritten else {}
+    system_ratings.main(arguments(made_up_run, "beam", file, output, **more))
     assert "has no rating of what beam selected" in capsys.readouterr().err
-    assert json.loads((tmp_path / "ratings.json").read_text())["figures"] is None
+    found = json.loads(output.read_text("utf-8"))
+    assert found["figures"] is None and found["references"] == 0
 
 
 @pytest.mark.parametrize(
@@ -313,18 +318,6 @@ def test_ratings_that_say_nothing_are_refused(made_up_run, tmp_path, identifier,
     with pytest.raises(InputError, match=message):
         system_ratings.main(arguments(made_up_run, "beam", file, tmp_path / "ratings.json"))
     assert not (tmp_path / "ratings.json").exists()
-
-
-def test_a_system_of_few_references_may_have_none_that_is_rated(made_up_run, tmp_path, capsys):
-    rows = [("a", "elsewhere:1", 7, "x", f"Another {n}", "", 50, 2) for n in range(25)]
-    file = write_ratings(tmp_path / "ratings.tsv", rows)
-    given = arguments(made_up_run, "beam", file, tmp_path / "ratings.json")
-    place = given.index("--config") + 1
-    given[place] = json.dumps({**json.loads(given[place]), "rewritten": True})
-    system_ratings.main(given)
-    found = json.loads((tmp_path / "ratings.json").read_text("utf-8"))
-    assert found["references"] == 0 and found["figures"] is None
-    assert "has no rating of what beam selected" in capsys.readouterr().err
 
 
 def test_a_file_that_changed_since_it_was_planned_is_refused(made_up_run, rated_run, tmp_path):

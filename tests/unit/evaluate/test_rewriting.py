@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from tests.configs import at, merged, run_on_testbed
+from tests.tables import write_table
 from tests.unit.evaluate.test_variants import row
 from tests.unit.pages import Reader
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import ScoredRow
 from workflow_scripts.core.files.seal import canonical
 from workflow_scripts.core.report.section import sections
@@ -65,12 +65,7 @@ MONOLINGUAL = [
 
 
 def written(folder, rows):
-    path = folder / "0000.parquet"
-    with TableWriter(path, ScoredRow) as writer:
-        for each in rows:
-            writer.write(each)
-    write_record(path, len(rows), len(rows), {})
-    return path
+    return write_table(folder / "0000.parquet", ScoredRow, rows)
 
 
 @pytest.fixture

@@ -2,17 +2,17 @@ import json
 
 import pytest
 
+from tests.tables import pair, paraphrase, selected, write_table
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.parquet import TableWriter
+from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.stages.evaluate.answers import measure
 from workflow_scripts.stages.evaluate.run_answers import figures, main, normalised
 
 
 def row(source, reference, *texts):
-    paraphrases = [{"rank": rank, "text": text} for rank, text in enumerate(texts, start=1)]
-    return {"source": source, "reference": reference, "paraphrases": paraphrases}
+    listed = [paraphrase(rank, text) for rank, text in enumerate(texts, 1)]
+    return selected(pair("c:1", source, reference), listed)
 
 
 def test_a_prompt_is_a_source_or_a_reference():
@@ -44,13 +44,7 @@ def test_texts_are_brought_to_the_form_of_the_run():
 def written(tmp_path):
     """Write one shard and a file of answers; return the arguments and the output."""
     path = tmp_path / "select" / "0000.parquet"
-    with TableWriter(path, ParaphrasesRow) as writer:
-        found = row("fonte", "ref", "one")
-        nlls = {"forward_nll": 1.0, "backward_nll": 1.0, "sum": 2.0, "cluster": 1, "variant": ""}
-        found["paraphrases"] = [each | nlls for each in found["paraphrases"]]
-        rest = {"id": "c:1", "corpus": "c", "candidates": 1, "kept": 1, "reason": ""}
-        writer.write(found | rest)
-    write_record(path, 1, 1, {})
+    write_table(path, ParaphrasesRow, [row("fonte", "ref", "one")])
 
     def written(lines, inputs=None):
         (tmp_path / "a.tsv").write_text(lines, encoding="utf-8")

@@ -3,29 +3,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflow_scripts.core.files.parquet import TableWriter
+from tests import tables
 from workflow_scripts.core.files.rows import ScoredRow
 from workflow_scripts.stages.evaluate.scores import BINS, scored_histograms
 
 
 def candidate(forward, backward):
-    total = None if backward is None else forward + backward
-    return {
-        "text": "a",
-        "forward_nll": forward,
-        "backward_nll": backward,
-        "sum": total,
-        "count": 1,
-        "variant": "",
-    }
+    return tables.candidate("a", forward, backward)
 
 
 def write(path, rows):
-    with TableWriter(path, ScoredRow) as writer:
-        for number, (corpus, candidates) in enumerate(rows):
-            row = {"id": f"{corpus}:{number}", "source": "s", "reference": "r", "corpus": corpus}
-            writer.write({**row, "candidates": candidates})
-    return path
+    scored = (
+        tables.pair(f"{corpus}:{number}") | {"candidates": candidates}
+        for number, (corpus, candidates) in enumerate(rows)
+    )
+    return tables.write_table(path, ScoredRow, scored)
 
 
 def test_by_hand(tmp_path):
@@ -63,11 +55,3 @@ def test_every_candidate_is_in_one_bin(tmp_path_factory, scores):
     expected, _ = np.histogram(scores, bins=[*range(11), np.inf])
     by_nat = [sum(histogram["forward"][nat * 10 : nat * 10 + 10]) for nat in range(10)]
     assert by_nat == expected[:10].tolist()
-
-
-def test_merge_adds(tmp_path):
-    path = write(tmp_path / "0000.parquet", [("c", [candidate(1.0, 1.0)])])
-    one, two = (scored_histograms(path, {"all": None})["all"] for _ in range(2))
-    one.merge(two)
-    assert one.result()["candidates"] == 2
-    assert one.result()["sum"][20] == 2

@@ -47,21 +47,13 @@ def test_mean_and_spread():
     assert group["ranks"][0]["one_minus_bleu"] == {"mean": 40.0, "spread": 6.0}
     assert group["ranks"][0]["rank"] == 1
     assert group["ranks"][0]["words"]["length_ratio"] is None
-    assert group["by_length"] == [
-        {
-            "from": 41,
-            "to": None,
-            "ranks": [{"rank": 1, "one_minus_bleu": {"mean": 50.0, "spread": 0.0}}],
-        }
-    ]
+    longest = {"rank": 1, "one_minus_bleu": {"mean": 50.0, "spread": 0.0}}
+    assert group["by_length"] == [{"from": 41, "to": None, "ranks": [longest]}]
     exact = {"rank": 1, "modified_bleu": {"mean": 20.0, "spread": 0.0}}
     assert group["exact_lengths"] == [{"length": 5, "ranks": [exact]}]
     assert group["difference"] is None
-    assert group["between"][0] == {
-        "first": 1,
-        "second": 2,
-        "one_minus_bleu": {"mean": 30.0, "spread": 0.0},
-    }
+    between = {"first": 1, "second": 2, "one_minus_bleu": {"mean": 30.0, "spread": 0.0}}
+    assert group["between"] == [between]
     assert group["testbed"] == {"distinct_correct": {"mean": 2.0, "spread": 0.0}}
     assert "interval" not in group["ranks"][0]
     assert group["syntax"]["ranks"] == [
@@ -86,13 +78,10 @@ def test_a_list_that_a_run_lacks_has_neither():
     del without["groups"]["all"]["exact_lengths"]
     for runs in ([RUN, without], [without, RUN]):
         group = spread(runs)["groups"]["all"]
-        assert group["syntax"] == {
-            "references": None,
-            "ranks": [{"rank": 1, "tree_edit_distance": None}],
-        }
-        assert group["exact_lengths"] == [
-            {"length": 5, "ranks": [{"rank": 1, "modified_bleu": None}]}
-        ]
+        nothing = [{"rank": 1, "tree_edit_distance": None}]
+        assert group["syntax"] == {"references": None, "ranks": nothing}
+        exact = [{"length": 5, "ranks": [{"rank": 1, "modified_bleu": None}]}]
+        assert group["exact_lengths"] == exact
 
 
 @pytest.mark.parametrize(

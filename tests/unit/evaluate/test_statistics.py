@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 
+from tests import tables
 from tests.unit.filter.conftest import arguments, pair, write_table
 from tests.unit.saved_classifier import save_classifier
 from workflow_scripts.core.errors import InputError
@@ -44,13 +45,12 @@ def run(tmp_path):
     def run(pairs=100, trees=None, settings=None, documents=None, candidates=None, **columns):
         table = rows()
         scored = [
-            {
-                **{"id": f"c:{number}", "corpus": "c", "source": "", "reference": reference},
+            tables.pair(f"c:{number}", reference=reference)
+            | {
                 "candidates": [
-                    {"text": text, "forward_nll": 1, "count": 1, "variant": ""}
-                    | {"backward_nll": None, "sum": None}
+                    tables.candidate(text, 1, None)
                     for text in (candidates or {}).get(number, [reference])
-                ],
+                ]
             }
             for number, reference in enumerate(REFERENCES)
         ]

@@ -3,24 +3,16 @@ import pytest
 from workflow_scripts.stages.evaluate.syntax import Syntax, measure_trees, tree_summary
 from workflow_scripts.stages.syntax.tree_distance import TreeDistance, distances
 
-CONFIG = {
-    "best": 3,
-    "groups": {"seen": ["train"], "held_out": ["held"]},
-    "bootstrap": 200,
-    "seed": 1,
-}
+CONFIG = {"best": 3, "groups": {"seen": ["train"], "held_out": ["held"]}}
+CONFIG |= {"bootstrap": 200, "seed": 1}
 FLAT = "(ROOT (S (NP (PRP I)) (VP (VBP run))))"
 STOP = "(ROOT (S (NP (PRP I)) (VP (VBP run)) (. .)))"  # 1 from FLAT
 NOUN = "(ROOT (NP (NN run)))"  # 4 from FLAT, 5 from STOP
 
 
 def row(corpus, reference, *paraphrases, parsed=True):
-    return {
-        "corpus": corpus,
-        "parsed": parsed,
-        "reference": reference,
-        "paraphrases": list(paraphrases),
-    }
+    trees = {"parsed": parsed, "reference": reference, "paraphrases": list(paraphrases)}
+    return {"corpus": corpus, **trees}
 
 
 ROWS = [
@@ -38,16 +30,6 @@ def measured(rows=ROWS, levels=3, **changes):
     return tree_summary(measure_trees(rows, config, levels), config)
 
 
-def test_distances_of_these_trees():
-    distance = TreeDistance(3)
-    flat, stop, noun = map(distance.shape, (FLAT, STOP, NOUN))
-    assert [distance.between(*pair) for pair in ((flat, stop), (flat, noun), (stop, noun))] == [
-        1,
-        4,
-        5,
-    ]
-
-
 def test_means_by_rank_where_lacking_ones_repeat_the_last():
     seen = measured()["seen"]
     assert seen["references"] == 2
@@ -60,23 +42,14 @@ def test_means_by_rank_where_lacking_ones_repeat_the_last():
 
 def test_references_with_a_sentence_without_tree_are_left_out_and_counted():
     groups = measured()
-    assert groups["held_out"]["references"] == 1
-    assert groups["held_out"]["without_trees"] == 1
-    assert groups["seen"]["without_trees"] == 0
-
-
-def test_all_has_the_other_corpora_too():
-    everything = measured()["all"]
-    assert (everything["references"], everything["without_trees"]) == (4, 1)
-    assert everything["ranks"][0]["tree_edit_distance"] == (0 + 1 + 1 + 5) / 4
+    counts = {name: (each["references"], each["without_trees"]) for name, each in groups.items()}
+    assert counts == {"all": (4, 1), "seen": (2, 0), "held_out": (1, 1)}
+    assert groups["all"]["ranks"][0]["tree_edit_distance"] == (0 + 1 + 1 + 5) / 4
 
 
 def test_levels():
-    assert [rank["tree_edit_distance"] for rank in measured(levels=1)["seen"]["ranks"]] == [
-        0,
-        0,
-        0.5,
-    ]
+    ranks = measured(levels=1)["seen"]["ranks"]
+    assert [rank["tree_edit_distance"] for rank in ranks] == [0, 0, 0.5]
 
 
 def test_nothing_parsed_has_no_figures():

@@ -6,11 +6,11 @@ from itertools import cycle
 
 import pytest
 
+from tests.tables import candidate, pair, write_table
 from tests.unit.evaluate.test_ratings import write_ratings
 from tests.unit.made_up_run import GROUPS, EndsAlike
 from tests.unit.pages import Reader
-from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import ScoredRow
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.stages.evaluate import measures, system_ratings, tables, variant_measures
@@ -26,16 +26,10 @@ CONFIG = {
 
 def row(corpus, number, reference, **texts):
     """A row of the `scored` schema: texts by their variants, `_` between two."""
-    return {
-        **{"id": f"{corpus}:{number}", "source": "s", "reference": reference, "corpus": corpus},
-        "candidates": [
-            {
-                **{"text": text, "forward_nll": 0.5, "backward_nll": 1.0, "sum": 1.5, "count": 1},
-                "variant": names.replace("_", " "),
-            }
-            for names, text in texts.items()
-        ],
-    }
+    candidates = [
+        candidate(text, 0.5, 1.0, variant=names.replace("_", " ")) for names, text in texts.items()
+    ]
+    return pair(f"{corpus}:{number}", reference=reference) | {"candidates": candidates}
 
 
 ROWS = [
@@ -132,16 +126,13 @@ def varied(made_up_run, tmp_path_factory):
     rated = []
     for path in sorted(made_up_run.folder("score", "beam").glob("0*.parquet")):
         rows = list(read_rows(path, ScoredRow))
-        with TableWriter(scored / path.name, ScoredRow) as writer:
-            for each in rows:
-                found = [{**one, "variant": next(given)} for one in each["candidates"]]
-                writer.write({**each, "candidates": found})
+        for each in rows:
+            for one in each["candidates"]:
+                one["variant"] = next(given)
                 if each["corpus"] == "news" and not {"\t", "\n"} & set(each["reference"]):
-                    for one in found:
-                        score = 20.0 * len(one["variant"].split())
-                        same = (each["id"], 7, one["variant"], one["text"], 0.5)
-                        rated.append(("a", *same, score, 2))
-        write_record(scored / path.name, len(rows), len(rows), {})
+                    score = 20.0 * len(one["variant"].split())
+                    rated.append(("a", each["id"], 7, one["variant"], one["text"], 0.5, score, 2))
+        write_table(scored / path.name, ScoredRow, rows)
     file = write_ratings(root / "ratings.tsv", rated)
     config = CONFIG | {"system": "beam", "best": 5, "groups": GROUPS, "syntax": None}
     config["variant_pairs"] = [["s01", "s02"]]
@@ -151,21 +142,12 @@ def varied(made_up_run, tmp_path_factory):
     selected = ["--folder", str(made_up_run.folder("select", "beam"))]
     measures.main([*common, *selected, *model, "--output", str(output / "measures.json")])
     variant_measures.main([*common, *model, "--output", str(output / "variants.json")])
-    system_ratings.main(
-        [
-            *(*common, *model, *selected, "--ratings", str(file)),
-            *("--output", str(output / "ratings.json")),
-        ]
-    )
     other = root / "parabank2"
-    people = ["--folder", str(made_up_run.folder("select", "parabank2")), "--ratings", str(file)]
-    system_ratings.main(
-        [
-            *("--config", json.dumps({k: v for k, v in config.items() if k != "variants"})),
-            *("--scored", str(scored), "--shards", "2"),
-            *(*model, *people, "--output", str(other / "ratings.json")),
-        ]
-    )
+    without = {key: value for key, value in config.items() if key != "variants"}
+    for system, block, folder in (("beam", config, output), ("parabank2", without, other)):
+        words = ["--config", json.dumps(block), *common[2:], *model, "--ratings", str(file)]
+        words += ["--folder", str(made_up_run.folder("select", system))]
+        system_ratings.main([*words, "--output", str(folder / "ratings.json")])
     for name in ("measures.json", "evaluation.json"):
         (other / name).write_bytes((made_up_run.measures("parabank2").parent / name).read_bytes())
     more = {"evaluate/beam": output, "evaluate/parabank2": other}

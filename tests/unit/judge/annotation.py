@@ -2,11 +2,10 @@
 
 import yaml
 
+from tests import tables
 from workflow_scripts.apps.annotate.items import of_file
 from workflow_scripts.apps.annotate.store import Store, create
 from workflow_scripts.core.files.atomic import write_json
-from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import ParaphrasesRow
 
 SHARDS = 2
@@ -26,19 +25,14 @@ def references(count=12):
 
 
 def paraphrase(rank, text):
-    nlls = {"forward_nll": 0.25 * rank, "backward_nll": float("inf"), "sum": None}
-    return {"rank": rank, "text": text, **nlls, "cluster": rank, "probability": None, "variant": ""}
+    return tables.paraphrase(rank, text, 0.25 * rank, float("inf"), cluster=rank)
 
 
 def write_unit(run, stage, instance, kind, shards):
     """Write a unit below the run's results, and the run's link to it."""
     folder = run.parent.parent / "results" / stage / instance / "v1-0123456789ab"
     for number, rows in enumerate(shards):
-        path = folder / f"{number:04d}.parquet"
-        with TableWriter(path, kind) as writer:
-            for row in rows:
-                writer.write(row)
-        write_record(path, len(rows), len(rows), {})
+        tables.write_table(folder / f"{number:04d}.parquet", kind, rows)
     write_json(folder / "manifest.json", {})
     link = run / f"{stage}.{instance}"
     link.symlink_to(folder)
@@ -48,11 +42,7 @@ def write_unit(run, stage, instance, kind, shards):
 def write_selected(run, system, texts):
     """Write the selection of a system: the texts of each reference by its id."""
     rows = [
-        {
-            **row,
-            "paraphrases": [paraphrase(n, text) for n, text in enumerate(texts(row), start=1)],
-            **{"candidates": 9, "kept": 2, "reason": ""},
-        }
+        tables.selected(row, [paraphrase(n, text) for n, text in enumerate(texts(row), start=1)])
         for row in references()
     ]
     shards = [rows[shard::SHARDS] for shard in range(SHARDS)]
@@ -73,16 +63,15 @@ def write_run(folder):
     }
     (run / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
     last = references()[-1]["id"]
-    write_selected(
-        run,
-        "one",
-        lambda row: [] if row["id"] == last else [f"Same {row['id']}", f"One {row['id']}"],
-    )
-    write_selected(
-        run,
-        "two",
-        lambda row: [] if row["id"] == last else [f"Same {row['id']}", f"Two {row['id']}", "Third"],
-    )
+    for system, own in (("one", ["One {}"]), ("two", ["Two {}", "Third"])):
+        texts = ["Same {}", *own]
+        write_selected(
+            run,
+            system,
+            lambda row, texts=texts: [
+                each.format(row["id"]) for each in texts if row["id"] != last
+            ],
+        )
     return run
 
 

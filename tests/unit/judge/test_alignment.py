@@ -38,20 +38,20 @@ def found(reference, paraphrase, names=NAMES):
     return {k: v[0] for k, v in compute(pairs, names, Models(encoder=Letters())).items()}
 
 
-def test_the_same_words_in_another_order_are_all_kept():
-    values = found("a b c", "c a b")
-    assert values["tokens_kept"] == values["worst_kept"] == pytest.approx(1)
-    assert values["spread_added"] == pytest.approx(0)
-
-
-def test_a_lost_word_is_the_worst_kept_and_an_added_one_spreads():
-    values = found("a b c", "a b b")
-    assert values["tokens_kept"] == pytest.approx(2 / 3)
-    assert values["worst_kept"] == pytest.approx((0 + 1) / 2)
-    assert values["spread_added"] == pytest.approx(0)
-    added = found("a b", "a b c")
-    assert added["tokens_kept"] == pytest.approx(1)
-    assert added["spread_added"] == pytest.approx(np.std([1, 1, 0]))
+@pytest.mark.parametrize(
+    ("reference", "paraphrase", "kept", "worst", "spread"),
+    [
+        ("a b c", "c a b", 1, 1, 0),  # in another order
+        ("a b c", "a b b", 2 / 3, (0 + 1) / 2, 0),  # one is lost
+        ("a b", "a b c", 1, 1, np.std([1, 1, 0])),  # one is added
+    ],
+)
+def test_a_lost_word_is_the_worst_kept_and_an_added_one_spreads(
+    reference, paraphrase, kept, worst, spread
+):
+    values = found(reference, paraphrase)
+    shown = [values[name] for name in ("tokens_kept", "worst_kept", "spread_added")]
+    assert shown == pytest.approx([kept, worst, spread], abs=1e-6)
 
 
 def test_the_vector_of_the_reference_is_its_own_and_has_length_1():
@@ -162,10 +162,11 @@ def test_a_word_that_the_source_has_is_not_translated():
 def test_what_is_english_is_unknown_for_other_languages():
     for name in (
         *("changed_pronouns", "invented_words", "dropped_words", "inner_capitals"),
-        *("respelt_words", "untranslated_words", "lost_articles", "exchanged_words"),
+        *("respelt_words", "untranslated_words", "lost_articles", "exchanged_words", "negation"),
     ):
-        assert np.isnan(one(name, "Eu vi.", "Vi.", Models(language="pt")))
-        assert FEATURES[name].languages
+        models = Models(language="pt")
+        assert np.isnan(one(name, "Eu não vi.", "Vi.", models))
+        assert "language" in FEATURES[name].missing(Pairs(["Eu vi."], ["Vi."]), models)
 
 
 def test_the_root_of_the_nll_grows_with_the_length():

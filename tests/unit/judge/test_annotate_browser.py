@@ -1,15 +1,12 @@
 """The annotation page in a real browser: what people do, and what happens to their machines."""
 
-import os
-import signal
 import sqlite3
 
 import pytest
 
-from tests.unit.browser import opened, started
+from tests.unit.browser import opened
 from tests.unit.judge.annotation import campaign
 from tests.unit.judge.test_server import HOSTILE, serving
-from workflow_scripts.apps.annotate.store import Store
 
 pytestmark = pytest.mark.rest
 SUBMIT = "button.main"
@@ -105,40 +102,3 @@ def test_an_answer_that_does_not_arrive_is_sent_again(chromium, tmp_path, monkey
 
 def full(*_):
     raise sqlite3.OperationalError("database or disk is full")
-
-
-def test_ten_thousand_pairs_and_a_server_that_is_killed(chromium, tmp_path):
-    """What the browser was told is stored is there when the server comes again."""
-    campaign(tmp_path, references=2000).close()
-    database = tmp_path / "campaign.sqlite"
-    told = 0
-    for _ in range(3):
-        told = killed_at_work(chromium, database, told)
-
-
-def killed_at_work(chromium, database, told):
-    """Judge pages until the server dies; return how many answers it stored in all."""
-    server, port = started("annotate", "--database", database, "--port", 0, "--controls", 0)
-    try:
-        with opened(chromium, address(port)) as page:
-            enter(page, "Ana")
-            for _ in range(3):
-                first = page.locator("form").get_attribute("action")
-                rate(page, 50)
-                page.wait_for_selector(f"form:not([action='{first}'])")
-                told += 5
-            # The next answer is on its way when the server dies.
-            page.route("**/page/*", lambda route: (route.continue_(), kill(server)))
-            rate(page, 50)
-    finally:
-        kill(server)
-    stored = len(Store(database).judged())
-    assert told <= stored <= told + 5
-    assert stored % 5 == 0
-    return stored
-
-
-def kill(server):
-    if server.poll() is None:
-        os.kill(server.pid, signal.SIGKILL)
-        server.wait()

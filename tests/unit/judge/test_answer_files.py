@@ -4,13 +4,8 @@ import pytest
 
 from tests.unit.judge.annotation import campaign
 from tests.unit.judge.test_store import do_all, join
-from workflow_scripts.apps.annotate.answer_files import (
-    LABEL_COLUMNS,
-    export,
-    middle,
-    table_of_marks,
-)
-from workflow_scripts.apps.annotate.modes import Answer, UnansweredError, label_of, read_answer
+from workflow_scripts.apps.annotate.answer_files import LABEL_COLUMNS, export, table_of_marks
+from workflow_scripts.apps.annotate.modes import Answer, UnansweredError, read_answer
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.judge.rating_file import Rating, read_ratings, reference_texts
 from workflow_scripts.stages.judge.ratings import aggregate
@@ -45,12 +40,8 @@ def test_ratings_are_those_that_judge_ratings_reads(tmp_path):
     control = Rating("1", "r0", "4", ("0",), text, None, 100.0, 2, "Zdroj 0.", text)
     assert all(rating in exported for rating in (nonsense, both, control))
     assert reference_texts(exported) == {"r0": text, "r1": "This is reference 1."}
-    assert aggregate(exported)["two"] == {
-        "similarity": 81.25,
-        "grammatical": 50.0,
-        "pairs": 2,
-        "by_length": {"4": {"similarity": 81.25, "grammatical": 50.0, "pairs": 2}},
-    }
+    figures = {"similarity": 81.25, "grammatical": 50.0, "pairs": 2}
+    assert aggregate(exported)["two"] == {**figures, "by_length": {"4": figures}}
     head, first = rows(path)[:2]
     assert head[8:] == ["source", "ref_sent", "backward_nll"]
     assert first[8].startswith("Zdroj ")
@@ -111,16 +102,6 @@ def test_nothing_is_written_before_somebody_answered(tmp_path):
     with pytest.raises(InputError, match="nobody has answered"):
         export(path, "similarity", campaign(tmp_path).judged())
     assert not path.exists()
-
-
-@pytest.mark.parametrize(("values", "expected"), [([3], 3), ([1, 3], 1), ([1, 3, 2], 2)])
-def test_the_middle_of_two_is_the_lower_one(values, expected):
-    assert middle(values) == expected
-
-
-@pytest.mark.parametrize(("marks", "label"), [((3, 3), "G"), ((3, 2), "A"), ((1, 3), "B")])
-def test_the_lower_mark_decides(marks, label):
-    assert label_of(*marks) == label
 
 
 @pytest.mark.parametrize(

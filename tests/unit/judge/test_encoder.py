@@ -55,50 +55,45 @@ def test_a_folder_of_another_kind_is_refused(tmp_path):
         load_encoder(tmp_path)
 
 
-def test_a_damaged_model_is_told(sentence_transformer, tmp_path):
-    folder = tmp_path / "model"
-    shutil.copytree(sentence_transformer, folder)
+@pytest.fixture
+def folder(sentence_transformer, tmp_path):
+    """A copy of the model, to be damaged."""
+    return shutil.copytree(sentence_transformer, tmp_path / "model")
+
+
+def test_a_damaged_model_is_told(folder):
     (folder / "model.safetensors").write_bytes(b"no weights")
     with pytest.raises(InputError, match=r"model: sentence-transformers can't read this model"):
         load_encoder(folder)
 
 
-def test_a_model_without_its_tokenizers_files_is_refused(sentence_transformer, tmp_path):
+def test_a_model_without_its_tokenizers_files_is_refused(folder):
     """All words would be unknown ones, and sentences of one length would have one vector."""
-    folder = tmp_path / "model"
-    shutil.copytree(sentence_transformer, folder)
     for name in ("tokenizer.json", "vocab.txt", "tokenizer_config.json"):
         (folder / name).unlink(missing_ok=True)
     with pytest.raises(InputError, match="its tokenizer knows no words"):
         load_encoder(folder)
 
 
-def test_a_model_without_some_of_its_weights_is_refused(sentence_transformer, tmp_path):
+def test_a_model_without_some_of_its_weights_is_refused(folder):
     """The library draws them, others each time."""
-    folder = tmp_path / "model"
-    shutil.copytree(sentence_transformer, folder)
     path = folder / "model.safetensors"
     weights = load_file(path)
-    poolers = [name for name in weights if name.startswith("pooler.")]
-    save_file(
-        {name: weight for name, weight in weights.items() if name not in poolers},
-        path,
-        metadata={"format": "pt"},
-    )
+
+    def leave_out(part):
+        """Leave out weights with this in their names; return the first of them."""
+        kept = {name: weight for name, weight in weights.items() if part not in name}
+        save_file(kept, path, metadata={"format": "pt"})
+        return min(weights.keys() - kept.keys())
+
+    leave_out("pooler.")
     assert load_encoder(folder).encode(["a dog"]).shape == (1, 8)
-    lost = next(name for name in weights if "attention" in name)
-    save_file(
-        {name: weight for name, weight in weights.items() if name != lost},
-        path,
-        metadata={"format": "pt"},
-    )
+    lost = leave_out("0.attention.self.query.weight")
     with pytest.raises(InputError, match=f"it lacks the weights {lost}"):
         load_encoder(folder)
 
 
-def test_code_that_comes_with_a_model_is_not_run(sentence_transformer, tmp_path):
-    folder = tmp_path / "model"
-    shutil.copytree(sentence_transformer, folder)
+def test_code_that_comes_with_a_model_is_not_run(folder):
     modules = json.loads((folder / "modules.json").read_text("utf-8"))
     modules[1]["type"] = "own_code.Pooling"
     (folder / "modules.json").write_text(json.dumps(modules), "utf-8")

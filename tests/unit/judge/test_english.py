@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.english import kept_apart, sentences
+from tests.english import kept_apart
 from workflow_scripts.stages.judge.grammar import Grammar
 from workflow_scripts.stages.judge.grammar.grammar_model import SHIPPED
 
@@ -72,16 +72,6 @@ def test_it_is_small_and_says_where_it_comes_from(english):
     assert about["language"] == "en"
     assert "CC BY 2.0 FR" in about["licence"] and "public domain" in about["licence"]
     assert [source["file"] for source in about["sources"]] == ["tatoeba.txt", "speeches.txt"]
-
-
-def test_speeches_are_cut_into_sentences():
-    text = 'Mr. Smith of the U.S. Senate spoke. "Is it so?" he asked. We have 3.5 million. It is.'
-    assert list(sentences(text)) == [
-        "Mr. Smith of the U.S. Senate spoke.",
-        '"Is it so?" he asked.',
-        "We have 3.5 million.",
-        "It is.",
-    ]
 
 
 def test_what_judges_are_measured_on_is_kept_apart(tmp_path):

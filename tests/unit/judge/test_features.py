@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.text.text_tokens import known_words, tokens
 from workflow_scripts.stages.judge.features import FEATURES, Models, compute
 from workflow_scripts.stages.judge.features.dictionary import WithDictionary
@@ -68,11 +67,6 @@ def test_the_page_has_a_row_for_each_feature_and_says_what_it_needs():
         }
         assert {model.name for model in models} == set(feature.models), name
         assert any(column in needs[name] for column in of_columns) == bool(feature.columns), name
-
-
-def test_an_unknown_name_is_refused_with_the_nearest():
-    with pytest.raises(InputError, match="'cosin' is no feature of pairs; did you mean 'cosine'"):
-        compute(Pairs(["a"], ["b"]), ["cosin"], Models())
 
 
 def test_pairs_have_columns_of_one_length():
@@ -323,13 +317,6 @@ def test_negation_of_a_sentence(sentence, expected):
 def test_agreement_of_negation():
     assert one("negation", "I think he won't go.", "I don't think he will.") == 1
     assert one("negation", "He goes.", "He never goes.") == 0
-
-
-def test_negation_is_for_english():
-    pairs = Pairs(["Não vou."], ["Vou."])
-    models = Models(language="pt")
-    assert FEATURES["negation"].missing(pairs, models) == ["language"]
-    assert np.isnan(compute(pairs, ["negation"], models)["negation"]).all()
 
 
 # --- surface ----------------------------------------------------------------------------------

@@ -106,14 +106,17 @@ def test_units_tell_campaigns_of_different_selections_apart(run):
 
 
 def test_faults_of_a_run_are_named(run, tmp_path):
-    with pytest.raises(InputError, match="has no system three, but one, two"):
-        run_systems(run, ["three"])
-    with pytest.raises(InputError, match="no run there"):
-        run_systems(tmp_path / "elsewhere", None)
-    with pytest.raises(InputError, match="has no corpus books"):
-        of_run(run, wanted(corpora=["books"]))
-    with pytest.raises(InputError, match=r"told is no paraphrase score .* are: cosine"):
-        run_units(run, wanted(column="told"))
+    for refused, message in (
+        (lambda: run_systems(run, ["three"]), "has no system three, but one, two"),
+        (lambda: run_systems(tmp_path / "elsewhere", None), "no run there"),
+        (lambda: of_run(run, wanted(corpora=["books"])), "has no corpus books"),
+        (
+            lambda: run_units(run, wanted(column="told")),
+            "told is no paraphrase score .* are: cosine",
+        ),
+    ):
+        with pytest.raises(InputError, match=message):
+            refused()
     write_scores(run, "two", lambda row, rank: 0.5)
     with pytest.raises(InputError, match=r"makes no cosine of one; .* evaluate\.columns"):
         run_units(run, wanted(column="cosine"))

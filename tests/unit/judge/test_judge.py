@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from tests.tables import pair
 from tests.unit.dual_filter.conftest import model_folder
@@ -77,36 +77,38 @@ def test_a_judge_is_the_same_after_it_was_written(tmp_path):
     assert again.content == JUDGE.content == Judge.load(tmp_path).content
 
 
-def test_what_is_no_judge_is_refused(tmp_path):
+def with_set(**changes):
+    return {"sets": [{**JUDGE.content["sets"][0], **changes}]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"format": 0}, r"\(its format is 0"),
+        ({"sets": []}, r"\(its sets"),
+        ({"language": ""}, r"\(its language"),
+        ({"format": True}, r"\(its format"),
+        ({"ranges": {**JUDGE.content["ranges"], "overlap1": [0, 1]}}, r"\(its ranges"),
+        ({"band": [8]}, r"\(unknown key 'band'; did you mean 'bands'\?\)"),
+        (with_set(shift=[0]), r"\(unknown key 'shift'; did you mean 'shifts'\?\)"),
+    ],
+)
+def test_what_is_no_judge_is_refused(tmp_path, changes, told):
+    (tmp_path / "judge.json").write_text(json.dumps({**JUDGE.content, **changes}))
+    with pytest.raises(InputError, match=rf"judge\.json is no judge {told}"):
+        Judge.load(tmp_path)
+
+
+def test_a_file_that_is_none_of_a_judge_is_refused(tmp_path):
     with pytest.raises(
         InputError, match=r"none can't be read.*name a folder that paraloom judge fit"
     ):
         Judge.load(tmp_path / "none")
-    (tmp_path / "judge.json").write_text(json.dumps({**JUDGE.content, "format": 0}))
-    with pytest.raises(InputError, match=r"judge\.json is no judge \(its format is 0"):
-        Judge.load(tmp_path)
-    ranges = {**JUDGE.content["ranges"], "overlap1": [0, 1]}
-    for wrong in ({"sets": []}, {"language": ""}, {"format": True}, {"ranges": ranges}):
-        (tmp_path / "judge.json").write_text(json.dumps({**JUDGE.content, **wrong}))
-        with pytest.raises(InputError, match=rf"is no judge \(its {next(iter(wrong))}"):
+    twice = json.dumps(JUDGE.content).replace('"format"', '"language": "de", "format"')
+    for text, told in ((twice, r" \(key 'language' .* twice"), ("[]", "")):
+        (tmp_path / "judge.json").write_text(text)
+        with pytest.raises(InputError, match=rf"judge\.json is no judge{told}"):
             Judge.load(tmp_path)
-    content = JUDGE.content
-    fitted = {**content["sets"][0], "shift": [0]}
-    for wrong, key, known in (
-        ({"band": [8]}, "band", "bands"),
-        ({"sets": [fitted]}, "shift", "shifts"),
-    ):
-        (tmp_path / "judge.json").write_text(json.dumps({**content, **wrong}))
-        told = rf"is no judge \(unknown key '{key}'; did you mean '{known}'\?\)"
-        with pytest.raises(InputError, match=told):
-            Judge.load(tmp_path)
-    whole = json.dumps(JUDGE.content)
-    (tmp_path / "judge.json").write_text(whole.replace('"format"', '"language": "de", "format"'))
-    with pytest.raises(InputError, match=r"judge\.json is no judge \(key 'language' .* twice"):
-        Judge.load(tmp_path)
-    (tmp_path / "judge.json").write_text("[]")
-    with pytest.raises(InputError, match=r"judge\.json is no judge"):
-        Judge.load(tmp_path)
 
 
 def test_the_bands_have_names():
@@ -217,16 +219,8 @@ def write_labels(path, references=40, nll=True):
         for label, step, cost in (("G", 1, 0.3), ("acceptable", 2, 0.9), ("B", 4, 1.5)):
             changed = [w if i % step == 0 else f"x{i}" for i, w in enumerate(words)]
             nll_text = f"{cost * random.uniform(0.6, 1.4):.4f}" if nll else ""
-            row = [
-                str(number),
-                "s",
-                " ".join(words),
-                " ".join([*changed, "z"]),
-                nll_text,
-                "",
-                label,
-            ]
-            lines.append("\t".join(row) + "\n")
+            texts = (" ".join(words), " ".join([*changed, "z"]))
+            lines.append("\t".join([str(number), "s", *texts, nll_text, "", label]) + "\n")
     path.write_text("".join(lines), "utf-8")
     return path
 
@@ -335,23 +329,19 @@ def test_annotators_use_the_scale_in_their_own_ways(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("\tG\n", "\tfine\n"), r"labels\.tsv, line 2: the label is 'fine'; write good"),
-        (("\tlabel\n", "\tmark\n"), r"labels\.tsv, line 1: no column label"),
-        (("\tG\n", "\n"), r"labels\.tsv, line 2 has 6 fields, the header 7"),
+        (("\tG\n", "\tfine\n"), "line 2: the label is 'fine'; write good"),
+        (("\tlabel\n", "\tmark\n"), "line 1: no column label"),
+        (("\tG\n", "\n"), "line 2 has 6 fields, the header 7"),
+        *(
+            (("\t0.25\t", f"\t{wrong}\t"), f"line 2: '{wrong}' is ")
+            for wrong in ("much", "nan", "inf", "-0.5")
+        ),
     ],
 )
 def test_wrong_labels_are_told(tmp_path, change, message):
-    path = write_labels(tmp_path / "labels.tsv", references=2)
-    path.write_text(path.read_text("utf-8").replace(*change, 1), "utf-8")
-    with pytest.raises(InputError, match=message):
-        read_labels(path)
-
-
-@pytest.mark.parametrize("wrong", ["much", "nan", "inf", "-0.5"])
-def test_wrong_nlls_of_labels_are_told(tmp_path, wrong):
     path = tmp_path / "labels.tsv"
-    path.write_text(f"{HEAD}1\ts\ta b\tb a\t{wrong}\t\tG\n", "utf-8")
-    with pytest.raises(InputError, match=rf"labels\.tsv, line 2: '{wrong}' is "):
+    path.write_text(f"{HEAD}1\ts\ta b\tb a\t0.25\t\tG\n".replace(*change), "utf-8")
+    with pytest.raises(InputError, match=rf"labels\.tsv, {message}"):
         read_labels(path)
 
 
@@ -398,21 +388,18 @@ def test_a_run_scores_labels_as_its_stage_score_does(tmp_path):
     assert np.isfinite(scored.reference_backward_nll).all()
 
 
-def test_a_rated_reference_without_text_is_told(tmp_path):
-    ratings, texts = write_ratings(tmp_path)
-    texts.write_text("ref_id\tref_sent\n7\tthe dog sleeps\n", "utf-8")
-    with pytest.raises(InputError, match=r"ratings\.tsv: reference '8' has no text in .*ref"):
-        read_ratings(ratings, texts, good=80)
-
-
-def test_a_reference_with_two_texts_is_told(tmp_path):
+def test_a_rated_reference_has_one_text(tmp_path):
     ratings, texts = write_ratings(tmp_path)
     same = texts.read_text("utf-8") + "8\tit rains\n"
     texts.write_text(same, "utf-8")  # as in exported ratings
     assert set(read_ratings(ratings, texts, good=80).pairs.references) >= {"it rains"}
-    texts.write_text(same + "8\tit snows\n", "utf-8")
-    with pytest.raises(InputError, match=r"ref.tsv, line 5: reference '8' .* text in line 3"):
-        read_ratings(ratings, texts, good=80)
+    for text, told in (
+        (same + "8\tit snows\n", "ref.tsv, line 5: reference '8' .* text in line 3"),
+        ("ref_id\tref_sent\n7\tthe dog sleeps\n", "'8' has no text in .*ref"),
+    ):
+        texts.write_text(text, "utf-8")
+        with pytest.raises(InputError, match=told):
+            read_ratings(ratings, texts, good=80)
 
 
 @pytest.mark.parametrize("seed", ["-1", "4294967296"])
@@ -432,14 +419,21 @@ def test_too_little_to_fit_to_is_told(tmp_path):
         fit_command.main(["--labels", str(path), *FEATURES, "--output", str(tmp_path)])
 
 
-def test_features_that_lack_what_they_need_are_named(tmp_path):
+@pytest.mark.parametrize(
+    ("features", "told"),
+    [
+        (
+            ["forward_nll", "cosine", "overlap_1"],
+            r"forward_nll, cosine lack .*\(forward_nll, encoder\)",
+        ),
+        (["cosin"], "'cosin' is no feature of pairs; did you mean 'cosine'"),
+        (["invented_words"], "invented_words lack .*English references"),
+    ],
+)
+def test_features_that_lack_what_they_need_are_named(tmp_path, features, told):
     files = [read_labels(write_labels(tmp_path / "labels.tsv", nll=False))]
-    with pytest.raises(InputError, match=r"forward_nll, cosine lack .*\(forward_nll, encoder\)"):
-        fit_command.fit_judge(files, ["forward_nll", "cosine", "overlap_1"], Models(), {})
-    with pytest.raises(InputError, match="'cosin' is no feature of pairs; did you mean 'cosine'"):
-        fit_command.fit_judge(files, ["cosin"], Models(), {})
-    with pytest.raises(InputError, match=r"invented_words lack .*English references"):
-        fit_command.fit_judge(files, ["invented_words"], Models(language="pt"), {})
+    with pytest.raises(InputError, match=told):
+        fit_command.fit_judge(files, features, Models(language="pt"), {})
 
 
 @pytest.mark.slow
@@ -451,16 +445,3 @@ def test_by_default_another_language_has_only_what_is_for_every_language(tmp_pat
     assert judge.language == "pt"
     texts = ("numbers", "repeated_words", "doubled_words", "changed_marks")
     assert judge.features == ("forward_nll", "forward_root", *texts)
-
-
-@pytest.mark.slow
-def test_probabilities_of_a_fitted_judge_rise_with_the_margin(tmp_path):
-    fit_command.main(
-        ["--labels", str(write_labels(tmp_path / "l.tsv")), *FEATURES, "--output", str(tmp_path)]
-    )
-    judge = Judge.load(tmp_path)
-    costs = np.linspace(0, 3, 50)
-    features = {"forward_nll": costs, "overlap_1": np.ones(50), "edit_distance": np.zeros(50)}
-    probabilities = judge.probability(features, np.full(50, 6.0))
-    assert (np.diff(probabilities) <= 0).all() and probabilities[0] > probabilities[-1]
-    assert np.isfinite(logit(probabilities)).all()

@@ -32,19 +32,11 @@ def test_published_ratings_give_the_figures_of_their_half(data_dir, capsys):
     file = data_dir / "parabank_ratings" / "candidates.tsv"
     by_system = printed(capsys, "--ratings", file, "--keep-all-annotators")
     assert list(by_system) == [str(number) for number in range(1, 36)]
-    published = {
-        system: (
-            round(by_system[system]["similarity"], 2),
-            round(by_system[system]["grammatical"], 2),
-        )
-        for system in ("17", "28", "31", "35")
-    }
-    assert published == {
-        "17": (77.25, 75.5),
-        "28": (79.55, 81.5),
-        "31": (78.66, 76.5),
-        "35": (74.06, 73.5),
-    }
+    for system, figures in {
+        **{"17": (77.25, 75.5), "28": (79.55, 81.5), "31": (78.66, 76.5), "35": (74.06, 73.5)}
+    }.items():
+        own = (round(by_system[system][name], 2) for name in ("similarity", "grammatical"))
+        assert tuple(own) == figures
     for figures in by_system.values():
         assert figures["pairs"] <= 200
         assert list(figures["by_length"]) == ["5", "10", "20", "40"]
@@ -176,23 +168,8 @@ def test_extra_columns_and_another_order_are_no_hindrance(tmp_path):
     columns = ("note", *reversed([name for name in COLUMNS if name != "NLL"]))
     file = write(tmp_path / "ratings.tsv", [("n", 2, 90, "x", 1, 5, "r", "w")], columns)
     assert read_ratings(file) == [
-        Rating(
-            annotator="w",
-            reference="r",
-            length="5",
-            systems=("1",),
-            paraphrase="x",
-            nll=None,
-            score=90.0,
-            grammar=2,
-        )
+        Rating("w", "r", "5", systems=("1",), paraphrase="x", nll=None, score=90.0, grammar=2)
     ]
-
-
-def test_empty_lines_hold_nothing(tmp_path):
-    file = write(tmp_path / "ratings.tsv", [row()])
-    file.write_text(file.read_text() + "\n\r\n")
-    assert len(read_ratings(file)) == 1
 
 
 def test_texts_of_references_are_those_of_controls(tmp_path):
@@ -206,47 +183,29 @@ def test_a_negative_nll_is_not_known(tmp_path, nll, known):
     assert read_ratings(write(tmp_path / "ratings.tsv", [row(nll=nll)]))[0].nll == known
 
 
-def test_text_is_taken_as_it_stands(tmp_path):
-    text = '"Quoted," he said — \\t\u2028 it\'s 5 €'
-    file = write(tmp_path / "ratings.tsv", [row(text=text)])
-    assert read_ratings(file)[0].paraphrase == text
-
-
 @pytest.mark.parametrize(
-    ("rows", "message"),
+    ("columns", "rows", "message"),
     [
-        ([row(), row()[:-1]], "line 3 has 7 fields, the header 8"),
-        ([row(score="high")], "line 2: human_score: 'high' is no number"),
-        ([row(score="nan")], "line 2: human_score: 'nan' is no number"),
-        ([row(score=101)], "line 2: human_score 101 is not from 0 to 100"),
-        ([row(gm=3)], "line 2: gm '3' is not 0"),
-        ([row(gm="")], "line 2: gm '' is not 0"),
-        ([row(systems=" ")], "line 2: sys_id is empty"),
-        ([row(who="")], "line 2: worker_id_anon is empty"),
-        ([row(text=" ")], "line 2: candidate is empty"),
-        ([row(nll="low")], "line 2: NLL: 'low' is no number"),
-        ([row(), row(length=6)], "line 3: ref_len 6 of reference r1, which has 5 in line 2"),
-        ([], "has a header and no rating"),
+        (COLUMNS, [row(), row()[:-1]], "line 3 has 7 fields, the header 8"),
+        (COLUMNS, [row(score="high")], "line 2: human_score: 'high' is no number"),
+        (COLUMNS, [row(score="nan")], "line 2: human_score: 'nan' is no number"),
+        (COLUMNS, [row(score=101)], "line 2: human_score 101 is not from 0 to 100"),
+        (COLUMNS, [row(gm=3)], "line 2: gm '3' is not 0"),
+        (COLUMNS, [row(gm="")], "line 2: gm '' is not 0"),
+        (COLUMNS, [row(systems=" ")], "line 2: sys_id is empty"),
+        (COLUMNS, [row(who="")], "line 2: worker_id_anon is empty"),
+        (COLUMNS, [row(text=" ")], "line 2: candidate is empty"),
+        (COLUMNS, [row(nll="low")], "line 2: NLL: 'low' is no number"),
+        (COLUMNS, [row(), row(length=6)], "line 3: ref_len 6 of reference r1, which has 5 in"),
+        (COLUMNS, [], "has a header and no rating"),
+        (COLUMNS[:-1], [], "line 1: no column gm"),
     ],
 )
-def test_a_faulty_row_is_named(tmp_path, rows, message):
-    file = write(tmp_path / "ratings.tsv", rows)
+def test_a_faulty_file_is_told_with_its_line(tmp_path, columns, rows, message):
+    file = write(tmp_path / "ratings.tsv", rows, columns)
     with pytest.raises(InputError, match=message) as error:
         read_ratings(file)
     assert str(file) in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        (COLUMNS[:-1], "line 1: no column gm"),
-        ((*COLUMNS, "gm"), "line 1: column gm is there twice"),
-        (("",), "line 1: no column worker_id_anon, ref_id"),
-    ],
-)
-def test_a_faulty_header_is_named(tmp_path, columns, message):
-    with pytest.raises(InputError, match=message):
-        read_ratings(write(tmp_path / "ratings.tsv", [], columns))
 
 
 def test_who_rates_a_paraphrase_again_counts_again_with_a_warning(tmp_path, capsys):
@@ -272,10 +231,8 @@ def people_agreeing(noise):
     result = []
     for pair in range(40):
         for person in range(4):
-            off = noise * ((pair * 7 + person * 13) % 11 - 5)
-            result.append(
-                Rating(f"p{person}", f"r{pair}", "5", ("1",), "x", None, 20 + pair + off, 2)
-            )
+            score = 20 + pair + noise * ((pair * 7 + person * 13) % 11 - 5)
+            result.append(Rating(f"p{person}", f"r{pair}", "5", ("1",), "x", None, score, 2))
     return result
 
 

@@ -1,8 +1,5 @@
 """The command judge.score, and the judge that ships."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -79,14 +76,6 @@ def test_what_a_judge_does_not_use_is_told(options, tmp_path, capsys):
     assert message == "backward_nll is given, but this judge does not use it\n"
 
 
-def test_more_nll_is_never_better(options, tmp_path, capsys):
-    scores = [
-        scored(capsys, [*options, "--forward-nll", str(write(tmp_path / "n", [nll] * 3))])[0]
-        for nll in (0, 0.5, 2, 20)
-    ]
-    assert (np.diff(scores, axis=0) <= 0).all()
-
-
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
@@ -144,17 +133,6 @@ def test_a_pair_of_which_too_little_is_known_is_told(options, tmp_path):
     nlls = write(tmp_path / "nll.txt", ["1", "", "1"])
     with pytest.raises(InputError, match="line 2: of this pair too little is known"):
         score.main([*options, "--forward-nll", str(nlls)])
-
-
-@pytest.mark.rest
-def test_the_command_ends_with_its_message(options, tmp_path):
-    nlls = write(tmp_path / "nll.txt", ["word", "1", "1"])
-    command = [sys.executable, "-m", "workflow_scripts.stages.judge.score", *options]
-    ended = subprocess.run(
-        [*command, "--forward-nll", str(nlls)], capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 2 and ended.stdout == ""
-    assert ended.stderr.startswith("error: ") and "nll.txt, line 1" in ended.stderr
 
 
 # --- the judge that ships ---------------------------------------------------------------------

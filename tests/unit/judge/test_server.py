@@ -101,9 +101,8 @@ def test_a_name_has_letters(store, name):
 def test_answers_are_stored_and_the_next_page_comes(store):
     with serving(store, controls=0) as port:
         browser = Browser(port, "Ana")
-        first = browser.number
+        first, texts = browser.number, browser.texts
         fields = {f"score_{n}": 10 * n for n in range(1, 6)}
-        texts = browser.texts
         browser.post(f"/page/{first}", **fields, ungrammatical_2="1", nonsensical_3="1")
         assert browser.status == 200
         assert browser.number not in (None, first)
@@ -127,18 +126,6 @@ def test_a_page_that_is_not_complete_is_shown_again_as_it_was_filled(store):
     assert store.judged() == []
 
 
-@pytest.mark.parametrize("missing", [1, 3, 5])
-def test_a_page_with_one_answer_missing_is_not_taken(store, missing):
-    with serving(store, controls=0) as port:
-        browser = Browser(port, "Ana")
-        number = browser.number
-        scores = {f"score_{n}": "80" for n in range(1, 6) if n != missing}
-        browser.post(f"/page/{number}", **scores)
-        assert (browser.status, browser.number) == (422, number)
-        assert browser.page.count('class="fault" id="fault_') == 1
-    assert store.judged() == []
-
-
 def test_who_comes_back_goes_on_where_they_were(store):
     with serving(store) as port:
         browser = Browser(port, "Ana")
@@ -155,15 +142,17 @@ def test_a_page_before_can_be_changed(store):
     with serving(store, controls=0) as port:
         browser = Browser(port, "Ana")
         first = browser.number
+        Browser(port, "Bob").rate()  # the page before is one's own
         browser.rate(30)
         second = browser.number
         assert f'href="/page/{first}"' in browser.page
         browser.get(f"/page/{first}")
+        assert 'href="/page/' not in browser.page
         assert browser.page.count('value="30"') == 5
         browser.rate(70)
         assert browser.number == second
-    assert {judgment.answer.score for judgment in store.judged()} == {70}
-    assert len(store.judged()) == 5
+    scores = [said.answer.score for said in store.judged() if said.annotator == 1]
+    assert scores == [70] * 5
 
 
 def test_people_do_not_see_each_other(store):
@@ -310,20 +299,19 @@ def test_forms_and_names_from_elsewhere_are_refused(store):
 
 
 @pytest.mark.parametrize(
-    ("path", "status"),
-    [("/page/0", 404), ("/page/x", 404), ("/page/99999999999999999999", 404), ("/etc", 404),
-     ("/../annotate.css", 404), ("//[", 404), ("/%00", 404)],
-)  # fmt: skip
-def test_other_addresses_are_no_pages(store, path, status):
+    "path",
+    ["/page/0", "/page/x", f"/page/{10**20 - 1}", "/etc", "/../annotate.css", "//[", "/%00"],
+)
+def test_other_addresses_are_no_pages(store, path):
     with serving(store) as port:
         browser = Browser(port, "Ana")
         browser.get(path)
-        assert browser.status == status
+        assert browser.status == 404
         # Whoever has no name yet is asked for it where there may be a page.
         stranger = Browser(port)
         for ask in (stranger.get, stranger.post):
             ask(path)
-            assert stranger.status == (200 if path.startswith("/page/") else status)
+            assert stranger.status == (200 if path.startswith("/page/") else 404)
 
 
 @pytest.mark.parametrize(

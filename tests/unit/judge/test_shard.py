@@ -8,8 +8,8 @@ import pytest
 
 from tests import tables
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.manifest import read_record
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import JudgedRow, ScoredRow
 from workflow_scripts.nmt.divergence import Group, compared
 from workflow_scripts.nmt.loaders import load_model
@@ -46,10 +46,13 @@ def candidate(text, total, forward=0.5, **more):
 
 
 def scored(number, *candidates):
-    return {
-        **{"id": f"c:{number}", "source": "z z", "reference": "a b c d", "corpus": "c"},
-        "candidates": list(candidates),
-    }
+    return tables.pair(f"c:{number}", "z z", "a b c d") | {"candidates": list(candidates)}
+
+
+def own_scores(*backward):
+    """Return the scores of the references `c:1` and so on."""
+    nlls = {"corpus": "c", "forward_nll": 2.0, "sum": 0.0}
+    return [{"id": f"c:{n}", "backward_nll": nll} | nlls for n, nll in enumerate(backward, 1)]
 
 
 ROWS = [
@@ -84,11 +87,7 @@ def test_only_what_can_be_chosen_is_judged():
 def test_the_judge_gets_what_score_knows():
     compared = ("divergence", "source_lost")
     judge = Ruler("forward_nll", "backward_nll", "forward_gain", "backward_gain", *compared)
-    own = [
-        {"id": f"c:{number}", "corpus": "c", "forward_nll": 2.0, "backward_nll": back, "sum": 0.0}
-        for number, back in ((1, 3.0), (2, 1.0), (3, math.inf))
-    ]
-    judged(ROWS, Bench(judge, Models()), own)
+    judged(ROWS, Bench(judge, Models()), own_scores(3.0, 1.0, math.inf))
     (asked,) = judge.asked
     assert asked["forward_nll"].tolist() == [0.5, 0.5, 0.5]
     assert asked["backward_nll"].tolist() == [0.5, 3.5, 1.5]
@@ -139,9 +138,8 @@ def test_windows_do_not_matter(monkeypatch):
 
 
 def test_scores_of_other_references_are_refused():
-    own = [{"id": "c:9", "corpus": "c", "forward_nll": 1.0, "backward_nll": 1.0, "sum": 2.0}]
     with pytest.raises(InputError, match="scores of the references are of other references"):
-        judged(ROWS[:1], Bench(Ruler(), Models()), own)
+        judged([scored(9)], Bench(Ruler(), Models()), own_scores(1.0))
 
 
 def test_what_the_judge_knows_too_little_of_has_no_probability():
@@ -154,26 +152,15 @@ def test_what_the_judge_knows_too_little_of_has_no_probability():
 
 
 def test_a_judge_that_knows_nothing_of_all_is_refused(tmp_path):
-    path = tmp_path / "scored.parquet"
-    write_scored(path)
+    path = tables.write_table(tmp_path / "scored.parquet", ScoredRow, ROWS)
     with pytest.raises(InputError, match=r"too little of all 3 candidates .* length_ratio"):
         judge_shard(path, None, tmp_path / "out.parquet", Bench(Ruler(answer=math.nan), Models()))
 
 
-def write_scored(path):
-    with TableWriter(path, ScoredRow) as writer:
-        for row in ROWS:
-            writer.write(row)
-    write_record(path, 3, 3, {})
-
-
 def test_a_shard_has_a_row_for_each_reference_and_counts(tmp_path):
-    path, output = tmp_path / "scored.parquet", tmp_path / "out" / "0000.parquet"
-    write_scored(path)
+    path = tables.write_table(tmp_path / "scored.parquet", ScoredRow, ROWS)
+    output = tmp_path / "out" / "0000.parquet"
     judge_shard(path, None, output, Bench(Ruler(), Models()))
-    first = output.read_bytes()
-    judge_shard(path, None, output, Bench(Ruler(), Models()))
-    assert output.read_bytes() == first
     rows = list(read_rows(output, JudgedRow))
     assert [row["id"] for row in rows] == ["c:1", "c:2", "c:3"]
     assert [len(row["probabilities"]) for row in rows] == [5, 0, 1]
@@ -203,11 +190,7 @@ def test_forced_decoding_gives_total_and_worst(nmt_oracle, tmp_path):
 
 def test_references_that_a_system_leaves_out_are_passed_over():
     judge = Ruler("backward_gain")
-    own = [
-        {"id": f"c:{number}", "corpus": "c", "forward_nll": 2.0, "backward_nll": back, "sum": 0.0}
-        for number, back in ((1, 3.0), (2, 1.0), (3, 5.0))
-    ]
-    judged([ROWS[0], ROWS[2]], Bench(judge, Models()), own)
+    judged([ROWS[0], ROWS[2]], Bench(judge, Models()), own_scores(3.0, 1.0, 5.0))
     (asked,) = judge.asked
     assert asked["backward_gain"].tolist()[-1] == 3.5
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests import configs
 from tests.configs import refusal, run_on_testbed
 from workflow_scripts.plan.catalogues.judges import shipped
 from workflow_scripts.stages.catalogue import run_layout
@@ -36,8 +37,7 @@ def units(config):
 
 
 def keys(config):
-    layout = run_layout(config)
-    return {unit: layout.key(*unit) for unit in layout.units()}
+    return configs.keys(run_layout(config))
 
 
 def test_a_run_without_a_judge_has_no_unit(config):

@@ -91,21 +91,19 @@ def test_multi_word_tokens_and_optional_parsers_are_found(tmp_path):
     assert "constituency/trees" in parser_files(str(folder), "en", "default")
 
 
-@pytest.mark.parametrize(
-    ("language", "package", "message"),
-    [
-        ("en", "accurate", r"no package 'accurate' of the language 'en'; it has default; fetch it"),
-        (
-            "cs",
-            "default",
-            r"no package 'default' of the language 'cs'; it has none; Stanza publishes no "
-            r"constituency model of 'cs' \(it has da, de, en, .*, vi\)\. Train one",
-        ),
-    ],
-)
-def test_unknown_names(language, package, message):
+def refused(folder, message, language="en", package="default"):
     with pytest.raises(InputError, match=message):
-        Parser(FOLDER, language, package, "cpu")
+        Parser(folder, language, package, "cpu")
+
+
+def test_unknown_names():
+    known = r"no package 'accurate' of the language 'en'; it has default; fetch it"
+    refused(FOLDER, known, package="accurate")
+    none = (
+        r"no package 'default' of the language 'cs'; it has none; Stanza publishes no "
+        r"constituency model of 'cs' \(it has da, de, en, .*, vi\)\. Train one"
+    )
+    refused(FOLDER, none, language="cs")
 
 
 def test_the_languages_with_a_published_model_are_those_of_this_stanza():
@@ -113,27 +111,14 @@ def test_the_languages_with_a_published_model_are_those_of_this_stanza():
     assert {*PUBLISHED, "zh-hans"} == published  # its code has no two letters
 
 
-def test_missing_folder(tmp_path):
-    with pytest.raises(InputError, match=r"evaluate\.syntax\.folder: .*stanza\.download\('en'"):
-        Parser(tmp_path, "en", "default", "cpu")
-
-
-def test_missing_model(tmp_path):
-    folder = changed_index(tmp_path / "a", lambda index: None)
-    (folder / "en" / "pretrain" / "trees.pt").unlink()
-    with pytest.raises(InputError, match=r"pretrain/trees\.pt is missing"):
-        Parser(folder, "en", "default", "cpu")
-
-
-def test_package_without_a_parser(tmp_path):
+def test_folders_that_lack_an_index_a_parser_or_a_model(tmp_path):
+    refused(tmp_path, r"evaluate\.syntax\.folder: .*stanza\.download\('en'")
+    (tmp_path / "resources.json").write_text("{")
+    refused(tmp_path, "is not JSON")
     folder = changed_index(
         tmp_path / "a", lambda index: index["en"]["packages"]["default"].pop("constituency")
     )
-    with pytest.raises(InputError, match="has no constituency model"):
-        Parser(folder, "en", "default", "cpu")
-
-
-def test_damaged_index(tmp_path):
-    (tmp_path / "resources.json").write_text("{")
-    with pytest.raises(InputError, match="is not JSON"):
-        Parser(tmp_path, "en", "default", "cpu")
+    refused(folder, "has no constituency model")
+    folder = changed_index(tmp_path / "b", lambda index: None)
+    (folder / "en" / "pretrain" / "trees.pt").unlink()
+    refused(folder, r"pretrain/trees\.pt is missing")

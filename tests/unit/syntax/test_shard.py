@@ -5,8 +5,9 @@ import shutil
 import pytest
 
 from tests.stanza_package import FOLDER, LANGUAGE, PACKAGE
-from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from tests.tables import pair, paraphrase, selected, write_table
+from workflow_scripts.core.files.manifest import read_record
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import ParaphrasesRow, TreesRow
 from workflow_scripts.stages.syntax import shard
 from workflow_scripts.stages.syntax.shard import main, parse_rows
@@ -21,26 +22,8 @@ CONFIG = {
 
 
 def row(number, reference, *texts):
-    scores = {
-        "forward_nll": 0.5,
-        "backward_nll": 0.5,
-        "sum": 1.0,
-        "cluster": 1,
-        "variant": "",
-        "probability": None,
-    }
-    return {
-        "id": f"c:{number}",
-        "source": "s",
-        "reference": reference,
-        "corpus": "c",
-        "paraphrases": [
-            {"rank": rank, "text": text, **scores} for rank, text in enumerate(texts, 1)
-        ],
-        "candidates": 9,
-        "kept": 5,
-        "reason": "",
-    }
+    listed = [paraphrase(rank, text) for rank, text in enumerate(texts, 1)]
+    return selected(pair(f"c:{number}", reference=reference), listed)
 
 
 ROWS = [
@@ -82,26 +65,20 @@ def test_each_distinct_text_is_parsed_once():
 
 
 def test_share_is_drawn_by_id_whatever_the_shard_and_system():
+    def drawn(rows, share=0.25, seed=1):
+        return {found["id"] for found in parse_rows(rows, marked, share, seed) if found["parsed"]}
+
     rows = [row(number, "a", "b") for number in range(2000)]
-    drawn = {parsed["id"] for parsed in parse_rows(rows, marked, 0.25, seed=1) if parsed["parsed"]}
-    assert 430 < len(drawn) < 570
+    quarter = drawn(rows)
+    assert 430 < len(quarter) < 570
     other = [row(number, "c", "d", "e") for number in range(1500, 2000)]
-    again = {parsed["id"] for parsed in parse_rows(other, marked, 0.25, seed=1) if parsed["parsed"]}
-    assert again == {name for name in drawn if int(name[2:]) >= 1500}
-    more = {parsed["id"] for parsed in parse_rows(rows, marked, 0.5, seed=1) if parsed["parsed"]}
-    assert drawn < more
-    assert drawn != {
-        parsed["id"] for parsed in parse_rows(rows, marked, 0.25, 2) if parsed["parsed"]
-    }
+    assert drawn(other) == {name for name in quarter if int(name[2:]) >= 1500}
+    assert quarter < drawn(rows, 0.5)
+    assert quarter != drawn(rows, seed=2)
 
 
-def write_input(folder, rows=ROWS):
-    path = folder / "select" / "0000.parquet"
-    with TableWriter(path, ParaphrasesRow) as writer:
-        for content in rows:
-            writer.write(content)
-    write_record(path, len(rows), len(rows), {})
-    return path
+def write_input(folder):
+    write_table(folder / "select" / "0000.parquet", ParaphrasesRow, ROWS)
 
 
 def run_main(folder, /, *options, output="trees", **changes):

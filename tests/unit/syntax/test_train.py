@@ -10,13 +10,8 @@ from workflow_scripts.stages.syntax.parser_files import parser_files
 from workflow_scripts.stages.syntax.train import main
 from workflow_scripts.testbed.generate import items
 
-SETTINGS = {
-    "size": 32,
-    "tokenizer-steps": 100,
-    "tagger-steps": 80,
-    "epochs": 3,
-    "epoch-trees": 500,
-}
+SETTINGS = {"size": 32, "tokenizer-steps": 100, "tagger-steps": 80}
+SETTINGS |= {"epochs": 3, "epoch-trees": 500}
 
 
 def write_trees(path, first, count):
@@ -80,13 +75,10 @@ def test_an_existing_folder_stays(trained):
         main(arguments(trained.parent.parent))
 
 
-def test_no_trees(tmp_path):
+def test_files_that_lack_something_are_told(tmp_path):
     options = arguments(tmp_path)
     (tmp_path / "dev.mrg").write_text("")
     with pytest.raises(InputError, match="no trees"):
         main(options)
-
-
-def test_no_file_of_vectors(tmp_path):
     with pytest.raises(InputError, match=r"none\.txt: No such file or directory"):
         main(arguments(tmp_path, vectors=tmp_path / "none.txt"))

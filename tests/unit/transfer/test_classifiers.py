@@ -18,38 +18,50 @@ def drawn(rows, size, classes, seed=0, noise=1.0):
     return features.astype(np.float32), labels.astype(np.int64)
 
 
-def torch_reference(train, held_out, classes, penalty, seed):
-    """SentEval's default classifier: batches of 64, four passes between looks, six bad looks."""
-    np.random.seed(seed)
-    torch.manual_seed(seed)
-    features, labels = train
-    if held_out is None:
-        order = np.random.permutation(len(features))
-        count = int(0.05 * len(features))
-        held_out = features[order[:count]], labels[order[:count]]
-        features, labels = features[order[count:]], labels[order[count:]]
-    model = torch.nn.Linear(features.shape[1], classes)
-    adam = torch.optim.Adam(model.parameters(), weight_decay=penalty)
-    x, y = torch.from_numpy(features), torch.from_numpy(labels)
-    best, kept, bad, passes = -1.0, None, 0, 0
-    while passes <= 200:
-        for _ in range(4):
+def best_of_looks(model, train, loss, score, passes, most, looks, **options):
+    """Return the best score, and the model that had it, of SentEval's loop with Adam.
+
+    Batches of 64; `passes` between two looks at the score and `most` in all; it ends with so many
+    looks that were no better.
+    """
+    adam = torch.optim.Adam(model.parameters(), **options)
+    x, y = map(torch.from_numpy, train)
+    best, kept, bad, done = -1.0, None, 0, 0
+    while done <= most and bad < looks:
+        for _ in range(passes):
             order = torch.from_numpy(np.random.permutation(len(x)))
             for start in range(0, len(x), 64):
                 chosen = order[start : start + 64]
                 adam.zero_grad()
-                torch.nn.functional.cross_entropy(model(x[chosen]), y[chosen]).backward()
+                loss(model(x[chosen]), y[chosen]).backward()
                 adam.step()
-        passes += 4
+        done += passes
         with torch.no_grad():
-            found = model(torch.from_numpy(held_out[0])).argmax(1).numpy()
-        score = (found == held_out[1]).mean()
-        if score > best:
-            best, kept = score, copy.deepcopy(model)
+            found = score(model)
+        if found > best:
+            best, kept = found, copy.deepcopy(model)
         else:
-            if bad >= 5:
-                break
             bad += 1
+    return best, kept
+
+
+def torch_reference(train, held_out, classes, penalty, seed):
+    """SentEval's default classifier: four passes between looks, six bad looks."""
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+    if held_out is None:
+        order = np.random.permutation(len(train[0]))
+        count = int(0.05 * len(order))
+        held_out, train = (
+            tuple(each[part] for each in train) for part in (order[:count], order[count:])
+        )
+
+    def score(model):
+        return (model(torch.from_numpy(held_out[0])).argmax(1).numpy() == held_out[1]).mean()
+
+    model = torch.nn.Linear(train[0].shape[1], classes)
+    loss = torch.nn.functional.cross_entropy
+    best, kept = best_of_looks(model, train, loss, score, 4, 200, 6, weight_decay=penalty)
     return best, np.concatenate([kept.weight.detach().numpy().T, kept.bias.detach().numpy()[None]])
 
 
@@ -101,30 +113,17 @@ def torch_grades(train, held_out, tested, seed):
     """SentEval's model of relatedness: mean squared error, fifty passes, four bad looks."""
     np.random.seed(seed)
     torch.manual_seed(seed)
+
+    def grades(model, features):
+        return model(torch.from_numpy(features)).detach().numpy() @ np.arange(1, 6)
+
+    def score(model):
+        return stats.pearsonr(grades(model, held_out[0]), held_out[1]).statistic
+
     model = torch.nn.Sequential(torch.nn.Linear(train[0].shape[1], 5), torch.nn.Softmax(dim=1))
-    adam = torch.optim.Adam(model.parameters())
-    x, y = torch.from_numpy(train[0]), torch.from_numpy(ordinal(train[1]))
-    best, found, bad, passes = -1.0, None, 0, 0
-    while passes <= 1000:
-        for _ in range(50):
-            order = torch.from_numpy(np.random.permutation(len(x)))
-            for start in range(0, len(x), 64):
-                chosen = order[start : start + 64]
-                adam.zero_grad()
-                torch.nn.functional.mse_loss(model(x[chosen]), y[chosen]).backward()
-                adam.step()
-        passes += 50
-        with torch.no_grad():
-            guessed = model(torch.from_numpy(held_out[0])).numpy() @ np.arange(1, 6)
-            score = stats.pearsonr(guessed, held_out[1]).statistic
-            if score > best:
-                best = score
-                found = model(torch.from_numpy(tested)).numpy() @ np.arange(1, 6)
-            else:
-                if bad >= 3:
-                    break
-                bad += 1
-    return best, found
+    train, loss = (train[0], ordinal(train[1])), torch.nn.functional.mse_loss
+    best, kept = best_of_looks(model, train, loss, score, 50, 1000, 4)
+    return best, grades(kept, tested)
 
 
 @pytest.mark.slow

@@ -72,12 +72,6 @@ def test_features_of_pairs_are_difference_and_product():
     assert protocol.features([Row(0.0, "a")], encode).tolist() == [[1, -2]]
 
 
-def test_the_grids_are_sentevals():
-    assert L2 == (1e-5, 1e-4, 1e-3, 1e-2)
-    assert tuple(2.0**power for power in range(-2, 4)) == C
-    assert tuple(2.0**power for power in range(-1, 6)) == C_TRAIN_TEST
-
-
 def test_the_score_of_folds_is_the_mean_of_the_folds(senteval):
     task = data(senteval, "CR")
     given = answers(task, hashed_words, Settings(ADAM, 5, 1111))

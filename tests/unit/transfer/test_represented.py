@@ -17,14 +17,8 @@ from workflow_scripts.stages.transfer.senteval_readers import read_task
 from workflow_scripts.stages.transfer.tasks import TASKS, found
 
 NAMES = ["CR", "TREC", "SICK-R"]
-SETTINGS = {
-    "classifier": "adam",
-    "folds": 3,
-    "seeds": [1111],
-    "scaled": True,
-    "bootstrap": 20,
-    "seed": 1,
-}
+SETTINGS = {"classifier": "adam", "folds": 3, "seeds": [1111]}
+SETTINGS |= {"scaled": True, "bootstrap": 20, "seed": 1}
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +75,7 @@ def test_tasks_come_back_as_they_were_read(folder):
 
 
 def test_an_embedding_stands_beside_its_untrained_self(folder):
-    result = json.loads((folder / "word-all-x-seed1/transfer.json").read_text("utf-8"))
+    result = read(folder, "word-all-x-seed1")
     assert list(result["states"]) == ["trained", "untrained"]
     for task in NAMES:
         values = [result["states"][state][task]["value"] for state in ("trained", "untrained")]
@@ -97,17 +91,22 @@ def test_an_embedding_stands_beside_its_untrained_self(folder):
 
 
 def test_tested_rows_that_a_training_pair_has_are_counted(folder):
-    result = json.loads((folder / "word-all-x-seed1/transfer.json").read_text("utf-8"))
+    result = read(folder, "word-all-x-seed1")
     tasks = collect.read_collected(folder / "tasks/sentences.parquet")
     first = tasks[0].tested[0].first
     assert result["seen"]["CR"] == sum(row.first == first for row in tasks[0].tested) > 0
     assert result["seen"]["SICK-R"] == 0
-    bag = json.loads((folder / "bag_of_words/transfer.json").read_text("utf-8"))
+    bag = read(folder, "bag_of_words")
     assert bag["seen"] is None
     assert bag["gain"] == {}
 
 
+def read(folder, name):
+    return json.loads((folder / name / "transfer.json").read_text("utf-8"))
+
+
 def test_the_section_shows_models_by_task_gains_and_data(folder):
+    assert report.transfer_tasks(FinishedRun({}, [])) is None
     run = finished(folder)
     shown = report.transfer_tasks(run)
     assert [(row["name"], row["state"]) for row in shown["rows"]] == [
@@ -126,10 +125,6 @@ def test_the_section_shows_models_by_task_gains_and_data(folder):
         assert text in section.html
 
 
-def test_a_run_without_tasks_has_no_section():
-    assert report.transfer_tasks(FinishedRun({}, [])) is None
-
-
 def test_the_tables_have_a_row_for_each_model_and_task(folder):
     run = finished(folder)
     by_name = report.transfer(run).frame().to_dict("records")
@@ -140,13 +135,13 @@ def test_the_tables_have_a_row_for_each_model_and_task(folder):
     data = report.transfer_data(run).frame()
     assert list(data["task"]) == NAMES
     assert list(data)[-2:] == ["training_set", "seen"]
-    result = json.loads((folder / "word-all-x-seed1/transfer.json").read_text("utf-8"))
+    result = read(folder, "word-all-x-seed1")
     assert list(data.iloc[0])[-2:] == ["all-x", result["seen"]["CR"]]
 
 
 def test_a_grade_that_was_not_learnt_shows_as_0(folder, tmp_path):
     path = tmp_path / "bag_of_words"
-    content = json.loads((folder / "bag_of_words/transfer.json").read_text("utf-8"))
+    content = read(folder, "bag_of_words")
     content["states"]["given"]["SICK-R"] |= {"value": 0.0, "development": None}
     path.mkdir()
     (path / "transfer.json").write_text(json.dumps(content), "utf-8")

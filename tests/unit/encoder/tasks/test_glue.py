@@ -5,7 +5,6 @@ import pytest
 from tests.unit.encoder.tasks.samples import (
     MNLI_HEADER,
     MRPC_HEADER,
-    QQP_HEADER,
     STSB_HEADER,
     qqp,
     sick,
@@ -22,6 +21,11 @@ def mrpc(folder, name, numbers):
     return write(folder, name, f"\ufeff{MRPC_HEADER}", rows)
 
 
+def mnli_without_a_column(folder):
+    for part in ("train", "dev_matched", "dev_mismatched"):
+        write(folder, f"{part}.tsv", MNLI_HEADER, [(1, "g", "a", "b", "neutral")])
+
+
 def firsts(pairs):
     return [pair.first for pair in pairs]
 
@@ -34,30 +38,30 @@ def test_qqp_counts_broken_rows_and_goes_on(tmp_path):
     qqp(tmp_path, part="dev")
     data = read_pairs("QQP", tmp_path)
     assert len(data.train) == 299
-    assert data.counts["train"] == {
-        "examples": 299,
-        "duplicates": 0,
-        "in_train": 0,
-        "broken": 2,
-    }
+    counts = {"examples": 299, "duplicates": 0, "in_train": 0, "broken": 2}
+    assert data.counts["train"] == counts
     assert data.counts["dev"]["broken"] == 0
     assert data.tested["dev"] == [Pair("a", "b", 1.0), Pair("c", "d", 0.0)]
     assert not data.in_folds and not data.development
 
 
-def test_a_file_of_qqp_that_is_broken_all_over_is_refused(tmp_path):
-    path = qqp(tmp_path, [(f"a {n}", "b", 1) for n in range(20)])
+@pytest.mark.parametrize(
+    ("part", "text", "message"),
+    [
+        ("train", "7\t8\n", "1 of 21 lines do not have 6 fields"),
+        ("train", "7\t1\t2\ta\tb\t2\n", r"train.tsv, line 22: '2' is no label; labels are 0, 1"),
+        ("train", "7\t1\t2\ta\tb\t\n", r"train.tsv, line 22: '' is no label; labels are 0, 1"),
+        ("train", "7\t1\t2\ta\tb\tyes\n", "train.tsv, line 22: 'yes' is no label; labels are 0"),
+        ("train", "7\t1\t2\tcaf\udce9\tb\t1\n", "line 22 is not UTF-8"),
+        ("dev", "id\tqid\n", r"dev.tsv, line 1: the header is not id qid1"),
+    ],
+)
+def test_a_file_of_qqp_that_is_broken_all_over_is_refused(tmp_path, part, text, message):
+    train = qqp(tmp_path, [(f"a {n}", "b", 1) for n in range(20)]).read_bytes()
     qqp(tmp_path, part="dev")
-    with path.open("a") as stream:
-        stream.write("7\t8\n")
-    with pytest.raises(InputError, match="1 of 21 lines do not have 6 fields"):
-        read_pairs("QQP", tmp_path)
-
-
-def test_another_header_is_refused(tmp_path):
-    qqp(tmp_path)
-    write(tmp_path, "dev.tsv", QQP_HEADER.replace("qid1", "qid"), [])
-    with pytest.raises(InputError, match=r"dev.tsv, line 1: the header is not id qid1"):
+    before = train if part == "train" else b""
+    (tmp_path / f"{part}.tsv").write_bytes(before + text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(InputError, match=message):
         read_pairs("QQP", tmp_path)
 
 
@@ -77,21 +81,6 @@ def test_duplicates_and_examples_that_were_learnt_are_kept_and_counted(tmp_path)
     assert (len(data.tested["dev"]), data.counts["dev"]["in_train"]) == (2, 1)
 
 
-@pytest.mark.parametrize("label", ["2", "", "yes"])
-def test_another_label_is_refused(tmp_path, label):
-    qqp(tmp_path, [("a", "b", 1), ("c", "d", label)])
-    qqp(tmp_path, part="dev")
-    with pytest.raises(InputError, match=r"train.tsv, line 3: '.*' is no label; labels are 0, 1"):
-        read_pairs("QQP", tmp_path)
-
-
-def test_what_is_not_utf8_is_refused(tmp_path):
-    qqp(tmp_path, part="dev")
-    qqp(tmp_path).write_bytes(f"{QQP_HEADER}\n1\t2\t3\tcaf".encode() + b"\xe9\tb\t1\n")
-    with pytest.raises(InputError, match="line 2 is not UTF-8"):
-        read_pairs("QQP", tmp_path)
-
-
 def test_mnli_has_two_parts_and_counts_pairs_without_a_majority(tmp_path):
     labels = ("entailment", "-", "neutral", "contradiction")
     for number, part in enumerate(("train", "dev_matched", "dev_mismatched")):
@@ -101,18 +90,9 @@ def test_mnli_has_two_parts_and_counts_pairs_without_a_majority(tmp_path):
         write(tmp_path, f"{part}.tsv", MNLI_HEADER, rows[: 4 - number])
     data = read_pairs("MNLI", tmp_path)
     assert [pair.gold for pair in data.train] == [2.0, 1.0, 0.0]
-    assert {part: len(pairs) for part, pairs in data.tested.items()} == {
-        "matched": 2,
-        "mismatched": 1,
-    }
+    counts = {part: len(pairs) for part, pairs in data.tested.items()}
+    assert counts == {"matched": 2, "mismatched": 1}
     assert data.counts["matched"]["without_label"] == 1
-
-
-def test_a_row_with_other_columns_is_refused(tmp_path):
-    for part in ("train", "dev_matched", "dev_mismatched"):
-        write(tmp_path, f"{part}.tsv", MNLI_HEADER, [(1, "g", "a", "b", "neutral")])
-    with pytest.raises(InputError, match="line 2 has 5 fields, the header 6"):
-        read_pairs("MNLI", tmp_path)
 
 
 def test_mrpc_of_glue(tmp_path):
@@ -123,19 +103,14 @@ def test_mrpc_of_glue(tmp_path):
     assert firsts(data.tested["dev"]) == ["first 4", "first 5", "first 6"]
 
 
-def test_mrpc_of_microsoft_is_parted_by_the_ids_of_glue(tmp_path):
+def test_mrpc_of_microsoft_is_parted_by_the_ids_of_glue_or_tested_on_its_test_part(tmp_path):
     mrpc(tmp_path, "msr_paraphrase_train.txt", range(4))
     mrpc(tmp_path, "msr_paraphrase_test.txt", range(4, 6))
+    assert firsts(read_pairs("MRPC", tmp_path).tested["test"]) == ["first 4", "first 5"]
     write(tmp_path, "dev_ids.tsv", None, [(1, 101), (3, 103)])
     data = read_pairs("MRPC", tmp_path)
     assert firsts(data.train) == ["first 0", "first 2"]
     assert firsts(data.tested["dev"]) == ["first 1", "first 3"]
-
-
-def test_mrpc_of_microsoft_without_ids_is_tested_on_its_test_part(tmp_path):
-    mrpc(tmp_path, "msr_paraphrase_train.txt", range(4))
-    mrpc(tmp_path, "msr_paraphrase_test.txt", range(4, 6))
-    assert firsts(read_pairs("MRPC", tmp_path).tested["test"]) == ["first 4", "first 5"]
 
 
 def test_ids_of_another_corpus_are_refused(tmp_path):
@@ -183,12 +158,17 @@ def test_sick_has_a_part_to_choose_on(tmp_path):
     assert firsts(data.tested["test"])[0] == "the cat 2 0"
 
 
-def test_missing_files_are_named(tmp_path):
-    with pytest.raises(InputError, match=r"MRPC: .* does not hold .* train.tsv and dev.tsv, or ms"):
-        read_pairs("MRPC", tmp_path)
-
-
-def test_an_empty_file_is_refused(tmp_path):
-    sick(tmp_path, 0)
-    with pytest.raises(InputError, match="no example in it"):
-        read_pairs("SICK-E", tmp_path)
+@pytest.mark.parametrize(
+    ("task", "write", "message"),
+    [
+        ("MRPC", lambda folder: None, r"MRPC: .* does not hold .* train.tsv and dev.tsv, or ms"),
+        ("SICK-E", lambda folder: sick(folder, 0), "no example in it"),
+        ("MNLI", mnli_without_a_column, "line 2 has 5 fields, the header 6"),
+    ],
+)
+def test_files_that_are_missing_empty_or_of_other_columns_are_refused(
+    tmp_path, task, write, message
+):
+    write(tmp_path)
+    with pytest.raises(InputError, match=message):
+        read_pairs(task, tmp_path)

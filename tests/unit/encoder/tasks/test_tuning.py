@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 from transformers import (
     AutoModelForQuestionAnswering,
     AutoModelForSequenceClassification,
@@ -49,6 +48,8 @@ def test_a_task_is_learnt_and_each_example_is_answered_once(encoder, data, task,
     assert extra["parts"][part]["in_folds"] == (task == "STS-B")
     assert len(extra["choices"]) == (3 if task == "STS-B" else 1)
     assert not (data / "out" / "work" / "x").exists()
+    if task == "STS-B":  # in the order of the file, although folds are answered
+        assert [line["gold"] for line in lines] == [float(n % 6) for n in range(12)]
 
 
 @pytest.mark.slow
@@ -58,11 +59,6 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(encoder, dat
         tuned(encoder, data, "STS-B", path, seed)
     one, same, other = (path.read_bytes() for path in paths)
     assert one == same != other
-
-
-def test_gold_scores_stand_in_the_order_of_the_file_although_folds_are_answered(encoder, data):
-    lines, _ = tuned(encoder, data, "STS-B", data / "x.jsonl")
-    assert [line["gold"] for line in lines] == [float(n % 6) for n in range(12)]
 
 
 @pytest.mark.slow
@@ -179,23 +175,6 @@ def test_an_output_layer_is_new_and_the_body_is_the_encoders(tmp_path):
     assert all(
         torch.equal(weights[name], each) for name, each in old.bert.encoder.state_dict().items()
     )
-
-
-def test_only_the_pooler_may_be_missing(encoder):
-    weights = load_file(encoder / "model.safetensors")
-    without = {name: each for name, each in weights.items() if not name.startswith("pooler.")}
-    assert len(without) < len(weights)
-    save_file(without, encoder / "model.safetensors", metadata={"format": "pt"})
-    first, same = (
-        with_new_layer(AutoModelForSequenceClassification, encoder, 5, num_labels=3)
-        for _ in range(2)
-    )
-    assert torch.equal(first.bert.pooler.dense.weight, same.bert.pooler.dense.weight)
-    name = next(name for name in without if "attention" in name)
-    del without[name]
-    save_file(without, encoder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(InputError, match="lacks the weights"):
-        with_new_layer(AutoModelForSequenceClassification, encoder, 5, num_labels=3)
 
 
 def command(encoder, data, output):
