@@ -52,7 +52,11 @@ def test_embeddings_by_data_set_with_quoted_figures(embeddings):
         "mean",
     ]
     assert table[1] == ["word overlap", "", "60.0", "60.0", "60.0", "60.0", "60.0"]
-    assert [row[0] for row in table[2:4]] == ["BLEU", "METEOR-like"]
+    assert [[row[0], *row[2:]] for row in table[2:4]] == [
+        ["BLEU", *["30.0"] * 5],
+        ["METEOR-like", *["40.0"] * 5],
+    ]
+    assert [row[0] for row in table[4:8]] == ["word", "word", "word", "trigram"]
     assert table[4][3:] == ["60.0 ± 14.1", "70.0 ± 0.0", "65.0 ± 7.1", "65.0 ± 7.1"]
     assert table[-2] == ["Theirs", "quoted: Doe 2020, Table 1", "66.6", "", "77.7", "", ""]
     assert (
