@@ -34,6 +34,7 @@ def test_embeddings_by_training_set(embeddings):
     ]
     assert second[3:] == ["1,201", "40.0", "50.0", "", ""]
     assert overlap == ["word overlap", "", "", "", "", "60.0", "", "60.0"]
+    assert rows_of(captioned(embeddings, "all (as ParaBank 2"))[0][4:] == ["word"]
     assert rows_of(captioned(embeddings, "The embeddings"))[1][:2] == ["word", "word"]
     assert "20 x 100" in embeddings
     assert "Data sets: 4, with 6,616 pairs" in embeddings

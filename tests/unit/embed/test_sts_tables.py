@@ -3,14 +3,12 @@ import pytest
 from tests.unit.embed.sts_example import QUOTED, STS, TRAINING_SETS
 from workflow_scripts.stages.embed.sts_tables import (
     chosen_by,
-    correlation,
     data_columns,
     data_set_rows,
     encoder_differences,
     gain_rows,
     matching,
     models,
-    over_seeds,
     quotations,
     source_rows,
     training_set_blocks,
@@ -23,17 +21,7 @@ MODELS = models(SHUFFLED, TRAINING_SETS, ["word", "trigram"])
 NONE = {"count": 0, "mean": None, "deviation": None}
 
 
-def test_mean_and_sample_deviation_over_seeds_x_100():
-    assert over_seeds([0.6, 0.7]) == {"count": 2, "mean": 65.0, "deviation": 7.0711}
-    assert over_seeds([0.6]) == {"count": 1, "mean": 60.0, "deviation": None}
-    assert over_seeds([]) == over_seeds([None]) == NONE
-
-
-def test_models_come_in_the_order_of_the_configuration():
-    assert [(model.embedding, model.training_set) for model in MODELS] == [
-        *(("word", "cost-beam-1"), ("word", "cost-beam-2"), ("word", "all-beam")),
-        ("trigram", "cost-beam-1"),
-    ]
+def test_models_come_in_the_order_of_their_numbers_where_none_is_configured():
     others_first = models(SHUFFLED, TRAINING_SETS)
     assert [model.embedding for model in others_first] == ["trigram", "word", "word", "word"]
     result = STS["embeddings"]["word-all-beam"]["seeds"]["1"]
@@ -42,15 +30,6 @@ def test_models_come_in_the_order_of_the_configuration():
     found = models({**STS, "embeddings": tenth}, names)
     assert [model.training_set for model in found] == names
     assert list(found[0].seeds) == ["2", "10"]
-
-
-def test_a_column_for_each_year_and_each_other_data_set():
-    assert data_columns(STS) == ["2012", "2013", "sick.test"]
-    trained = STS["embeddings"]["word-cost-beam-1"]["seeds"]["1"]["trained"]
-    assert correlation(trained, "2012") == 0.6
-    assert correlation(trained, "sick.test") == 0.7
-    assert correlation(trained, "2012.MSRvid", "spearman") == 0.7
-    assert correlation(trained, "mean") == 0.6
 
 
 FOLDS = {"folds": {"column": "overlap_1", "of": 10, "keep": [9, 10]}, "bounds": {"sum": [None, 1]}}
@@ -74,21 +53,6 @@ FOLDS = {"folds": {"column": "overlap_1", "of": 10, "keep": [9, 10]}, "bounds": 
 )
 def test_how_a_training_set_is_chosen_is_said(changes, said):
     assert chosen_by(TRAINING_SETS["all-beam"]["config"] | changes) == said
-
-
-def test_a_block_for_each_entry_and_a_row_for_each_point_of_its_grid():
-    cost, everything = training_set_blocks(MODELS, TRAINING_SETS)
-    assert (cost["entry"], cost["embeddings"]) == ("cost", ["word", "trigram"])
-    assert [(row["name"], row["system"], row["pairs"]) for row in cost["rows"]] == [
-        ("cost-beam-1", "beam", 1200),
-        ("cost-beam-2", "beam", 1201),
-    ]
-    first, second = cost["rows"]
-    assert first["cells"]["word"]["trained"] == {"count": 2, "mean": 65.0, "deviation": 7.0711}
-    assert first["cells"]["word"]["untrained"] == {"count": 2, "mean": 40.0, "deviation": 0.0}
-    assert first["cells"]["trigram"]["trained"]["mean"] == 90.0
-    assert second["cells"].keys() == {"word"}
-    assert (everything["entry"], everything["embeddings"]) == ("all", ["word"])
 
 
 def test_rows_of_a_block_keep_their_order_whichever_embedding_has_them():
