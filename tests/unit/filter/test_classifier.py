@@ -86,14 +86,6 @@ def test_averages_do_not_see_order(columns, tmp_path):
     assert validation["references"] + validation["paraphrases"] == pytest.approx(1, abs=1e-5)
 
 
-def test_same_pairs_same_files(columns, tmp_path):
-    folder = columns(telling, 100)
-    for name in ("one", "two"):
-        train(folder, tmp_path / name, network="lstm", epochs=1)
-    for file in ("weights.pt", "vocabulary.json", "metrics.json", "model.json"):
-        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
-
-
 def test_a_sample_of_pairs(columns, tmp_path):
     metrics = train(columns(telling), tmp_path / "model", pairs=50, epochs=1)
     assert metrics["training_pairs"] + metrics["validation_pairs"] == 50
