@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests import tables
 from tests.e2e import micro
+from tests.tables import candidate
 from tests.tables import write_table as write_table
 from workflow_scripts.core.files.parquet import read_rows
 
@@ -53,17 +55,14 @@ def scored() -> list[Row]:
     rows = []
     for number, row in enumerate(pairs("held_out", 8)):
         found = [
-            {
-                "text": texts[(5 * number + index) % len(texts)],
-                "forward_nll": 0.5 + index / 16,
-                "backward_nll": 0.25 + ((7 * index + number) % 12) / 16,
-                "count": 1 + index % 3,
-                "variant": "v",
-            }
+            candidate(
+                texts[(5 * number + index) % len(texts)],
+                forward=0.5 + index / 16,
+                backward=0.25 + ((7 * index + number) % 12) / 16,
+                count=1 + index % 3,
+            )
             for index in range(12)
         ]
-        for each in found:
-            each["sum"] = each["forward_nll"] + each["backward_nll"]
         found.sort(key=lambda each: (each["sum"], each["text"]))
         rows.append({**row, "candidates": found})
     return rows
@@ -72,38 +71,22 @@ def scored() -> list[Row]:
 def selected() -> list[Row]:
     """Return rows of the `paraphrases` schema, of the micro bitext and of the testbed."""
     rows = [
-        {**row, "texts": [each["reference"] for each in pairs("train", 40)[5 * number :][:2]]}
+        (row, [each["reference"] for each in pairs("train", 40)[5 * number :][:2]])
         for number, row in enumerate(pairs("held_out", 6))
     ]
     rows += [
-        {
-            "id": f"testbed:{number}",
-            "source": "",
-            "reference": reference,
-            "corpus": "testbed",
-            "texts": texts,
-        }
+        (tables.pair(f"testbed:{number}", "", reference), texts)
         for number, (reference, *texts) in enumerate(TESTBED, 1)
     ]
     return [
         {
-            **{key: row[key] for key in ("id", "source", "reference", "corpus")},
-            "paraphrases": [
-                {
-                    "rank": rank,
-                    "text": text,
-                    "forward_nll": 0.5,
-                    "backward_nll": rank / 4,
-                    "sum": 0.5 + rank / 4,
-                    "cluster": rank,
-                    "variant": "v",
-                    "probability": None,
-                }
-                for rank, text in enumerate(row["texts"], 1)
-            ],
-            "candidates": 12,
-            "kept": 9,
-            "reason": "" if len(row["texts"]) == 2 else "above_threshold 3",
+            **tables.selected(row, [chosen(rank, text) for rank, text in enumerate(texts, 1)]),
+            **{"candidates": 12, "kept": 9},
+            "reason": "" if len(texts) == 2 else "above_threshold 3",
         }
-        for row in rows
+        for row, texts in rows
     ]
+
+
+def chosen(rank: int, text: str) -> Row:
+    return tables.paraphrase(rank, text, backward=rank / 4, cluster=rank, variant="v")

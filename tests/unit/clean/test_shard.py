@@ -113,18 +113,24 @@ def test_unescaped_entities_stand_in_the_record(tmp_path):
     assert "unescaped" not in record["extra"]
 
 
+def run_clean(inputs, corpora, output, **changes):
+    config = {**CONFIG, "corpora": corpora, **changes}
+    rejected = output.parent / "rejected" / f"{output.stem}.tsv.zst"
+    main(
+        [
+            *("--config", json.dumps(config), "--pairs", *map(str, inputs)),
+            *("--output", str(output), "--rejected", str(rejected)),
+        ]
+    )
+    return rejected
+
+
 def rejects(tmp_path, *pairs, **changes):
     rows = [row(*pair, number=number) for number, pair in enumerate(pairs, 1)]
     path = tmp_path / "in" / "0000.parquet"
     write_table(path, PairRow, rows)
-    output, rejected = tmp_path / "0000.parquet", tmp_path / "rejected" / "0000.tsv.zst"
-    config = {**CONFIG, "corpora": ["c"], **changes}
-    main(
-        [
-            *("--config", json.dumps(config), "--pairs", str(path)),
-            *("--output", str(output), "--rejected", str(rejected)),
-        ]
-    )
+    output = tmp_path / "0000.parquet"
+    rejected = run_clean([path], ["c"], output, **changes)
     assert verify(output)["files"].keys() == {
         *("0000.parquet", "rejected/0000.tsv.zst", "rejected/0000.tsv.json")
     }
@@ -242,24 +248,12 @@ def shard(folder, corpus, pairs):
     )
 
 
-def run_clean(inputs, corpora, output):
-    config = {**CONFIG, "corpora": corpora}
-    rejected = output.parent / "rejected" / f"{output.stem}.tsv.zst"
-    main(
-        [
-            *("--config", json.dumps(config), "--pairs", *map(str, inputs)),
-            *("--output", str(output), "--rejected", str(rejected)),
-        ]
-    )
-    return list(read_rows(output, PairRow))
-
-
 def test_corpora_that_come_first_win_and_all_are_counted(tmp_path):
     test = shard(tmp_path, "test", [("Pes spí.", "The dog sleeps."), ("Kočka", "1")])
     train = shard(tmp_path, "train", [("pes spí", "the dog sleeps"), ("„Pes“ jí…", "A dog’s life")])
     output = tmp_path / "out" / "0000.parquet"
-    rows = run_clean([test, train], ["test", "train"], output)
-    assert rows == [
+    run_clean([test, train], ["test", "train"], output)
+    assert list(read_rows(output, PairRow)) == [
         row("Pes spí.", "The dog sleeps.", "test", 1),
         row('"Pes" jí...', "A dog's life", "train", 2),
     ]

@@ -105,12 +105,18 @@ def dripping(piece: bytes) -> type[BaseRequestHandler]:
 @contextmanager
 def serving(files: dict[str, bytes], own: type[BaseRequestHandler] | None = None) -> Iterator[Site]:
     site = Site(files)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), own or handler(site))
-    site.url = f"http://127.0.0.1:{server.server_port}"
+    with running(own or handler(site)) as site.url:
+        yield site
+
+
+@contextmanager
+def running(handler: type[BaseRequestHandler]) -> Iterator[str]:
+    """Answer at a free port of this machine; give the address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield site
+        yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         thread.join()

@@ -77,38 +77,53 @@ def test_goes_on_in_the_next_process(site, output):
     assert output.read_bytes() == CONTENT
 
 
-def test_tries_count_anew_whenever_something_came(site, output):
-    site.cut_after = [0, 0, 0, 0, 10, 0, 0, 0, 0, 10]
-    get(site, output)
-    assert len(site.requests) == 11
-
-
-def test_server_without_ranges_starts_over(site, output):
-    site.ranges = False
-    site.cut_after = [1_000_000]
-    get(site, output)
-    assert output.read_bytes() == CONTENT
-
-
-def test_part_from_elsewhere_is_not_put_together(site, output):
-    site.cut_after = [1_000_000]
-    site.shift = 7
-    get(site, output)
-    assert output.read_bytes() == CONTENT
-
-
-def test_parts_that_come_unasked_are_put_together(site, output):
-    site.most = 1_400_000
+@pytest.mark.parametrize(
+    ("behaviour", "asked"),
+    [
+        (
+            {"cut_after": [0, 0, 0, 0, 10, 0, 0, 0, 0, 10]},  # tries count anew with what came
+            [*[None] * 5, *["bytes=10-"] * 5, "bytes=20-"],
+        ),
+        ({"cut_after": [1_000_000], "ranges": False}, [None, "bytes=1000000-"]),
+        ({"cut_after": [1_000_000], "shift": 7}, [None, "bytes=1000000-", None]),
+        ({"most": 1_400_000}, [None, "bytes=1400000-", "bytes=2800000-"]),
+        ({"failures": [503, 429, 500]}, [None] * 4),
+    ],
+    ids=["in bits", "no ranges", "another part", "parts unasked", "passing trouble"],
+)
+def test_the_file_comes_whole_however_the_server_behaves(site, output, behaviour, asked):
+    vars(site).update(behaviour)
     get(site, output)
     assert output.read_bytes() == CONTENT
-    asked = [asked for _, asked in site.requests]
-    assert asked == [None, "bytes=1400000-", "bytes=2800000-"]
+    assert [each for _, each in site.requests] == asked
 
 
-def test_a_part_from_elsewhere_that_comes_unasked_is_no_file(site, output):
-    site.most, site.shift = 4_000_000, 7
-    with pytest.raises(InputError, match="the server sends another part than asked for"):
+@pytest.mark.parametrize(
+    ("behaviour", "message", "requests"),
+    [
+        ({"most": 4_000_000, "shift": 7}, "the server sends another part than asked for", None),
+        *(
+            ({"failures": [status] * 9}, f"a.gz: the server answers {status}", 1)
+            for status in (403, 404, 410)
+        ),
+        *(
+            ({"redirects": {"/a.gz": to}}, rf"a\.gz: it leads to .*{to}.*only http and https", 1)
+            for to in ("ftp://127.0.0.1:1/a.gz", "file:///etc/passwd", "data:,x")
+        ),
+        ({"cut_after": [1] * 1000}, "gave up after 50 tries that brought less than 65,536", 50),
+        (
+            {"ranges": False, "cut_after": [100_000, 200_000] * 100},
+            "gave up after 5 tries that brought nothing",
+            7,
+        ),
+    ],
+)
+def test_what_a_server_does_that_is_refused(site, output, behaviour, message, requests):
+    vars(site).update(behaviour)
+    with pytest.raises(InputError, match=message):
         get(site, output)
+    assert requests in (None, len(site.requests))
+    assert not output.exists()
 
 
 def test_file_that_changes_between_two_answers_is_fetched_anew(site, output):
@@ -164,20 +179,6 @@ def test_a_page_in_place_of_a_file_is_named(site, output, start):
         get(site, output)
 
 
-def test_passing_trouble_of_the_server_is_waited_out(site, output):
-    site.failures = [503, 429, 500]
-    get(site, output)
-    assert output.read_bytes() == CONTENT
-
-
-@pytest.mark.parametrize("status", [403, 404, 410])
-def test_refusal_is_told_at_once(site, output, status):
-    site.failures = [status] * 9
-    with pytest.raises(InputError, match=f"a.gz: the server answers {status}"):
-        get(site, output)
-    assert len(site.requests) == 1
-
-
 @pytest.mark.parametrize(
     ("url", "message"),
     [
@@ -219,36 +220,10 @@ def test_file_without_a_known_hash(site, tmp_path):
     assert (tmp_path / "part").read_bytes() == CONTENT
 
 
-@pytest.mark.parametrize("target", ["ftp://127.0.0.1:1/a.gz", "file:///etc/passwd", "data:,x"])
-def test_redirect_to_another_scheme_is_refused_by_name(site, output, target):
-    site.redirects["/a.gz"] = target
-    with pytest.raises(InputError, match=r"a\.gz: it leads to .*only http and https") as error:
-        get(site, output)
-    assert target in str(error.value)
-    assert len(site.requests) == 1
-    assert not output.exists()
-
-
 def test_redirect_on_the_web_is_followed(site, output):
     site.redirects["/b.gz"] = f"{site.url}/a.gz"
     fetch(f"{site.url}/b.gz", DIGEST, output, pause=0.001)
     assert output.read_bytes() == CONTENT
-
-
-def test_drips_are_given_up(site, output):
-    site.cut_after = [1] * 1000
-    with pytest.raises(InputError, match=r"gave up after 50 tries that brought less than 65,536"):
-        get(site, output)
-    assert len(site.requests) == 50
-    assert part(output).stat().st_size == 50
-
-
-def test_tries_end_where_each_begins_anew_and_none_brings_more(site, output):
-    site.ranges = False
-    site.cut_after = [100_000, 200_000] * 100
-    with pytest.raises(InputError, match="gave up after 5 tries that brought nothing"):
-        get(site, output)
-    assert len(site.requests) == 7
 
 
 @pytest.mark.parametrize(

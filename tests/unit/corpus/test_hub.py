@@ -93,8 +93,7 @@ def test_the_files_of_an_encoder_come_with_their_folders(served, output, path):
     others = {"README.md": b"read", "onnx/model.onnx": b"x", "pytorch_model.bin": b"x"}
     files = {**ENCODER, **others}
     served.files = {f"{path}/{name}" if path else name: each for name, each in files.items()}
-    words = ["--repository", REPOSITORY, "--revision", COMMIT, "--output", str(output)]
-    hub.main([*words, "--encoder", "modules.json", *(["--path", path] if path else [])])
+    command(output, encoder="modules.json", **({"path": path} if path else {}))
     folder = output.with_suffix("") / (path or ".")
     names = read_sealed(output)["files"]
     assert {name: (folder / name).read_bytes() for name in names} == ENCODER
@@ -164,29 +163,32 @@ def test_wrong_bytes_are_thrown_away(served, output):
     assert downloaded(output) == FILES
 
 
-@pytest.mark.parametrize("changes", [{"repository": "someone/nothing"}, {"revision": "f" * 40}])
-def test_what_the_hub_does_not_have_is_told(served, output, changes):
-    with pytest.raises(InputError, match=r"hub someone/.*: 404.*Look at the names"):
+WITHOUT_WEIGHTS = {name: each for name, each in FILES.items() if name != "model.safetensors"}
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "changes", "message"),
+    [
+        ({}, {"repository": "someone/nothing"}, r"hub someone/.*: 404.*Look at the names"),
+        ({}, {"revision": "f" * 40}, r"hub someone/.*: 404.*Look at the names"),
+        ({"gated": True}, {}, r"config.json: 403.*accept its terms.*set HF_TOKEN"),
+        (
+            {"files": WITHOUT_WEIGHTS},
+            {},
+            r"no Hugging Face Marian folder: model\.safetensors or",
+        ),
+    ],
+)
+def test_what_the_hub_does_not_give_is_told(served, output, behaviour, changes, message):
+    vars(served).update(behaviour)
+    with pytest.raises(InputError, match=message):
         command(output, **changes)
-    assert not output.exists()
-
-
-def test_terms_that_nobody_has_accepted_are_told(served, output):
-    served.gated = True
-    with pytest.raises(InputError, match=r"config.json: 403.*accept its terms.*set HF_TOKEN"):
-        command(output)
     assert not output.exists()
 
 
 def test_a_hub_that_is_down_is_told(served, output, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(InputError, match=r"hub someone/.*Look at the names, at the network"):
-        command(output)
-
-
-def test_a_repository_without_a_model_that_can_be_read_is_told(served, output):
-    del served.files["model.safetensors"]
-    with pytest.raises(InputError, match=r"no Hugging Face Marian folder: model\.safetensors or"):
         command(output)
 
 

@@ -24,6 +24,11 @@ HOSTILE = [
     (b"a\0", b"a", "nul"),
     (b"a", b"\xff\xfe", "not_utf8"),
     (b"\xed\xb3\xbf", b"a", "not_utf8"),
+    (b"a", "kůň".encode("latin2"), "not_utf8"),
+    (b"\xc0\xaf", b"overlong", "not_utf8"),
+    ("kůň".encode("utf-16")[:4], b"a", "nul"),
+    (b" \t \xc2\xa0 \xe2\x80\xa8", b"a", "empty"),
+    (b"\0" * 2001, b"a", "too_long"),
     (b"x" * 1_000_001, b"a", "too_long"),
     (b"a", b"y" * 2001, "too_long"),
     (b"y" * 2000, b"exactly as long as allowed", None),
@@ -176,10 +181,6 @@ def test_the_rejected_file_says_where_and_what(tmp_path):
         [str(tmp_path / "s"), "2", "not_utf8", r"k\udcf9\udce5\t\\n"],
         [str(tmp_path / "r"), "3", "empty", ""],
     ]
-
-
-def digests(folder):
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
 @pytest.mark.slow

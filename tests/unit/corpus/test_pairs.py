@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.stages.corpus.pairs import Pair, Rejected, problem, read_pairs
+from workflow_scripts.stages.corpus.pairs import Pair, Rejected, read_pairs
 from workflow_scripts.testbed import generate
 
 
@@ -21,31 +21,6 @@ def tsv(folder, data, source=0, reference=1, header=False, max_bytes=1000):
     columns = {"source": source, "reference": reference}
     block = {"tsv": str(folder / "t"), "columns": columns, "header": header}
     return list(read_pairs("c", block, max_bytes, 1))
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        (b"fine", None),
-        ("žlutý kůň \U0001f40e".encode(), None),
-        (b"", "empty"),
-        (b" \t \xc2\xa0 \xe2\x80\xa8", "empty"),
-        (b"a\0b", "nul"),
-        ("kůň".encode("latin2"), "not_utf8"),
-        (b"\xed\xa0\x80", "not_utf8"),  # a lone surrogate
-        (b"\xc0\xaf", "not_utf8"),  # overlong
-        ("kůň".encode("utf-16"), "nul"),
-        (b"x" * 20, None),
-        (b"x" * 21, "too_long"),
-        (b"\0" * 21, "too_long"),
-    ],
-)
-def test_reasons(line, reason):
-    assert problem(line, 20) == reason
-
-
-def test_text_pairs_carry_their_line_number(tmp_path):
-    assert bitext(tmp_path, b"a\nb\n", b"A\nB") == [Pair("1", "a", "A"), Pair("2", "b", "B")]
 
 
 def test_either_side_rejects_the_line_once(tmp_path):

@@ -93,8 +93,10 @@ def as_tensors(*rows):
     return ids, torch.tensor([len(row) for row in rows])
 
 
-def train_arguments(folder, pairs, evaluation, training=None, repetition=1, **changes):
-    """Spell the command line of a training that writes to `folder`."""
+def train_arguments(
+    folder, pairs, evaluation, training=None, repetition=1, more=None, output="1", **changes
+):
+    """Spell the command line of a training that writes to `folder`; `more` is of its block."""
     config = {
         "name": "test",
         "language": "en",
@@ -102,9 +104,10 @@ def train_arguments(folder, pairs, evaluation, training=None, repetition=1, **ch
         "repetition": repetition,
         "model": MODEL | changes,
         "training": TRAINING | (training or {}),
+        **(more or {}),
     }
     return [
         *("--config", json.dumps(config), "--pairs", str(pairs), "--evaluation", str(evaluation)),
         *("--device", "cpu"),
-        *("--work", str(folder / "work"), "--output", str(folder / "1")),
+        *("--work", str(folder / "work"), "--output", str(folder / output)),
     ]

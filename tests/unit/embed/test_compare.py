@@ -28,17 +28,28 @@ def folder(tmp_path_factory):
         "all-b": write_training_pairs(path / "b" / "pairs.parquet", PAIRS[:10]),
     }
     tested = examples.simulated_pairs(30, first=100)
-    rows = [(5.0, *pair) for pair in tested]
-    rows += [(0.0, one[0], other[1]) for one, other in pairwise(tested)]
-    evaluation = collected(path, rows)
+    evaluation = collected(path, scored(tested))
     for name, seed in MODELS:
         entry, _, training_set = name.partition("-")
-        arguments = examples.train_arguments(
-            path / name, sets[training_set], evaluation, {"epochs": 8}, seed, encoders=[entry]
-        )
-        arguments[arguments.index("--output") + 1] = str(path / name / str(seed))
-        train.main(arguments)
+        given = (sets[training_set], evaluation, {"epochs": 8}, seed)
+        options = {"output": str(seed), "encoders": [entry]}
+        train.main(examples.train_arguments(path / name, *given, **options))
     return path
+
+
+def scored(pairs):
+    """Return the pairs, with a score of 5, and sides of neighbours, with one of 0."""
+    lines = [(5.0, *pair) for pair in pairs]
+    return lines + [(0.0, one[0], other[1]) for one, other in pairwise(pairs)]
+
+
+def with_development(folder, tmp_path):
+    """Write the table of the tested data set and of `dev.tsv`, which is for development."""
+    data = [str(folder / "tested.tsv"), str(tmp_path / "dev.tsv")]
+    config = {"data": data, "testbed": None, "language": "en", "seed": 1, "development": ["dev"]}
+    table = tmp_path / "evaluation.parquet"
+    evaluation.main(["--config", json.dumps(config), "--output", str(table)])
+    return table
 
 
 def figures(folder):
@@ -80,13 +91,8 @@ def test_each_model_stands_beside_its_untrained_self_and_overlap(folder):
 def test_the_point_that_is_best_on_the_development_data_is_chosen(folder, tmp_path):
     """Wieting et al. (2017), 5.5 to 5.7: chosen there, reported on the test sets."""
     rows = list(examples.simulated_pairs(30, first=300))
-    lines = [(5.0, *pair) for pair in rows]
-    lines += [(0.0, one[0], other[1]) for one, other in pairwise(rows)]
-    tsv(tmp_path / "dev.tsv", lines)
-    data = [str(folder / "tested.tsv"), str(tmp_path / "dev.tsv")]
-    config = {"data": data, "testbed": None, "language": "en", "seed": 1, "development": ["dev"]}
-    table = tmp_path / "evaluation.parquet"
-    evaluation.main(["--config", json.dumps(config), "--output", str(table)])
+    tsv(tmp_path / "dev.tsv", scored(rows))
+    table = with_development(folder, tmp_path)
     models = {"word-all-a": {"1": folder / "word-all-a" / "1"}}
     models |= {"word-all-b": {"1": folder / "word-all-b" / "1"}}
     settings = {"bootstrap": 20, "language": "en", "seed": 1, "development": ["dev"]}
@@ -117,18 +123,14 @@ def test_no_point_is_chosen_by_pairs_that_are_reported(folder, tmp_path, capsys)
     """As STS Benchmark holds pairs of STS 2016."""
     both = list(examples.simulated_pairs(30, first=100))[:10]
     own = list(examples.simulated_pairs(30, first=300))
-    lines = [(5.0, *pair) for pair in own]
-    lines += [(0.0, one[0], other[1]) for one, other in pairwise(own)]
-    data = [str(folder / "tested.tsv"), str(tmp_path / "dev.tsv")]
-    config = {"data": data, "testbed": None, "language": "en", "seed": 1, "development": ["dev"]}
+    lines = scored(own)
     settings = {"bootstrap": 20, "language": "en", "seed": 1, "development": ["dev"]}
     settings |= {"tuned": {"all": ["all-a"]}}
     models = {"word-all-a": {"1": folder / "word-all-a" / "1"}}
 
     def development(rows):
         tsv(tmp_path / "dev.tsv", rows)
-        table = tmp_path / "evaluation.parquet"
-        evaluation.main(["--config", json.dumps(config), "--output", str(table)])
+        table = with_development(folder, tmp_path)
         found = sts_comparison.compare(settings, models, table)
         return found["development"], found["tuned"][0]["points"][0]["development"]
 
@@ -176,11 +178,3 @@ def test_training_sets_of_one_kind_are_told_apart_by_their_mean_over_seeds(folde
     }
     assert one["gain"]["pearson"] == pytest.approx(means["all-b"] - means["all-a"], abs=1e-5)
     assert one["gain"]["low"] <= one["gain"]["pearson"] <= one["gain"]["high"]
-
-
-@pytest.mark.slow
-def test_the_same_again_is_the_same_byte_by_byte(folder):
-    figures(folder)
-    first = (folder / "sts.json").read_bytes(), (folder / "testing.json").read_bytes()
-    figures(folder)
-    assert ((folder / "sts.json").read_bytes(), (folder / "testing.json").read_bytes()) == first

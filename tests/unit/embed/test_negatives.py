@@ -42,21 +42,6 @@ def test_hardest_is_what_an_exhaustive_search_finds(data):
     assert hardest(vectors, keys_of(pairs)).tolist() == brute_force(vectors, pairs)
 
 
-def test_neither_copies_nor_other_paraphrases_of_a_reference_are_negatives():
-    # Two pairs of the same reference, one with a copy of its paraphrase as reference, one other.
-    pairs = [(1, 2), (1, 3), (2, 9), (7, 8)]
-    vectors = torch.ones(8, 3) / 3**0.5
-    vectors[[3, 7]] = normalize(torch.tensor([[1.0, 0.0, 0.0]]))
-    chosen = hardest(vectors, keys_of(pairs))
-    # The reference of pair 0 may not have 1, 2 or 3: what is left is 9, 7 and 8.
-    assert chosen[0] == 6
-    assert {int(index) % 4 for index in chosen[[0, 1]]} <= {2, 3}
-
-
-def test_no_negative_where_everything_is_the_same_pair():
-    assert hardest(torch.eye(4), keys_of([(1, 2), (1, 2)])).tolist() == [NONE] * 4
-
-
 def test_blocks_make_no_difference(monkeypatch):
     torch.manual_seed(1)
     vectors = normalize(torch.randn(40, 6))

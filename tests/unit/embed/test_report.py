@@ -34,6 +34,7 @@ def test_embeddings_by_training_set(embeddings):
     ]
     assert second[3:] == ["1,201", "40.0", "50.0", "", ""]
     assert overlap == ["word overlap", "", "", "", "", "60.0", "", "60.0"]
+    assert rows_of(captioned(embeddings, "all (as ParaBank 2"))[0][4:] == ["word"]
     assert rows_of(captioned(embeddings, "The embeddings"))[1][:2] == ["word", "word"]
     assert "20 x 100" in embeddings
     assert "Data sets: 4, with 6,616 pairs" in embeddings
@@ -52,7 +53,11 @@ def test_embeddings_by_data_set_with_quoted_figures(embeddings):
         "mean",
     ]
     assert table[1] == ["word overlap", "", "60.0", "60.0", "60.0", "60.0", "60.0"]
-    assert [row[0] for row in table[2:4]] == ["BLEU", "METEOR-like"]
+    assert [[row[0], *row[2:]] for row in table[2:4]] == [
+        ["BLEU", *["30.0"] * 5],
+        ["METEOR-like", *["40.0"] * 5],
+    ]
+    assert [row[0] for row in table[4:8]] == ["word", "word", "word", "trigram"]
     assert table[4][3:] == ["60.0 ± 14.1", "70.0 ± 0.0", "65.0 ± 7.1", "65.0 ± 7.1"]
     assert table[-2] == ["Theirs", "quoted: Doe 2020, Table 1", "66.6", "", "77.7", "", ""]
     assert (

@@ -3,19 +3,15 @@ import pytest
 from tests.unit.embed.sts_example import QUOTED, STS, TRAINING_SETS
 from workflow_scripts.stages.embed.sts_tables import (
     chosen_by,
-    correlation,
     data_columns,
     data_set_rows,
-    difference_rows,
     encoder_differences,
     gain_rows,
     matching,
     models,
-    over_seeds,
     quotations,
     source_rows,
     training_set_blocks,
-    tuned_rows,
 )
 
 # JSON has sorted them by name.
@@ -25,17 +21,7 @@ MODELS = models(SHUFFLED, TRAINING_SETS, ["word", "trigram"])
 NONE = {"count": 0, "mean": None, "deviation": None}
 
 
-def test_mean_and_sample_deviation_over_seeds_x_100():
-    assert over_seeds([0.6, 0.7]) == {"count": 2, "mean": 65.0, "deviation": 7.0711}
-    assert over_seeds([0.6]) == {"count": 1, "mean": 60.0, "deviation": None}
-    assert over_seeds([]) == over_seeds([None]) == NONE
-
-
-def test_models_come_in_the_order_of_the_configuration():
-    assert [(model.embedding, model.training_set) for model in MODELS] == [
-        *(("word", "cost-beam-1"), ("word", "cost-beam-2"), ("word", "all-beam")),
-        ("trigram", "cost-beam-1"),
-    ]
+def test_models_come_in_the_order_of_their_numbers_where_none_is_configured():
     others_first = models(SHUFFLED, TRAINING_SETS)
     assert [model.embedding for model in others_first] == ["trigram", "word", "word", "word"]
     result = STS["embeddings"]["word-all-beam"]["seeds"]["1"]
@@ -46,65 +32,27 @@ def test_models_come_in_the_order_of_the_configuration():
     assert list(found[0].seeds) == ["2", "10"]
 
 
-def test_a_column_for_each_year_and_each_other_data_set():
-    assert data_columns(STS) == ["2012", "2013", "sick.test"]
-    trained = STS["embeddings"]["word-cost-beam-1"]["seeds"]["1"]["trained"]
-    assert correlation(trained, "2012") == 0.6
-    assert correlation(trained, "sick.test") == 0.7
-    assert correlation(trained, "2012.MSRvid", "spearman") == 0.7
-    assert correlation(trained, "mean") == 0.6
+FOLDS = {"folds": {"column": "overlap_1", "of": 10, "keep": [9, 10]}, "bounds": {"sum": [None, 1]}}
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("changes", "said"),
     [
-        ("cost-beam-1", "rank 1 to 2; sum ≤ 3.5; part 1 of 2 by translation_cost"),
-        ("cost-beam-2", "part 2 of 2 by translation_cost; 2,000,000 words at most"),
-        ("all-beam", "all pairs"),
+        ({}, "all pairs"),
+        (
+            {"sample": 1000, "bounds": {"sum": [1, None], "told": [None, None]}},
+            "sum ≥ 1; told known; 1,000 pairs at most",
+        ),
+        (FOLDS, "sum ≤ 1; part 9, 10 of 10 by overlap_1"),
+        (FOLDS | {"first": "folds"}, "part 9, 10 of 10 by overlap_1; sum ≤ 1"),
+        ({"corpora": ["news", "web"], "sample": 9}, "of news, web; 9 pairs at most"),
+        ({"ranks": 1}, "the best of each reference"),
+        ({"ranks": 3}, "number 3 of each reference"),
+        ({"ranks": [1, 5]}, "paraphrase 1 with paraphrase 5 of each reference"),
     ],
 )
-def test_how_a_training_set_is_chosen_is_said(name, said):
-    assert chosen_by(TRAINING_SETS[name]["config"]) == said
-
-
-def test_bounds_of_one_side_and_samples_are_said():
-    settings = {**TRAINING_SETS["all-beam"]["config"], "sample": 1000}
-    settings["bounds"] = {"sum": [1, None], "told": [None, None]}
-    assert chosen_by(settings) == "sum ≥ 1; told known; 1,000 pairs at most"
-
-
-def test_the_order_of_folds_and_bounds_and_ranks_are_said():
-    folds = {"column": "overlap_1", "of": 10, "keep": [9, 10]}
-    settings = {**TRAINING_SETS["all-beam"]["config"], "folds": folds}
-    settings |= {"bounds": {"sum": [None, 1]}, "sample": 5}
-    part = "part 9, 10 of 10 by overlap_1"
-    assert chosen_by(settings) == f"sum ≤ 1; {part}; 5 pairs at most"
-    assert chosen_by(settings | {"first": "folds"}) == f"{part}; sum ≤ 1; 5 pairs at most"
-    settings |= {"bounds": {}, "folds": None, "sample": None}
-    settings |= {"corpora": ["news", "web"], "sample": 9}
-    assert chosen_by(settings) == "of news, web; 9 pairs at most"
-    settings |= {"corpora": None, "sample": None}
-    for ranks, said in (
-        (1, "the best of each reference"),
-        (3, "number 3 of each reference"),
-        ([1, 5], "paraphrase 1 with paraphrase 5 of each reference"),
-    ):
-        assert chosen_by(settings | {"ranks": ranks}) == said
-
-
-def test_a_block_for_each_entry_and_a_row_for_each_point_of_its_grid():
-    cost, everything = training_set_blocks(MODELS, TRAINING_SETS)
-    assert (cost["entry"], cost["embeddings"]) == ("cost", ["word", "trigram"])
-    assert [(row["name"], row["system"], row["pairs"]) for row in cost["rows"]] == [
-        ("cost-beam-1", "beam", 1200),
-        ("cost-beam-2", "beam", 1201),
-    ]
-    first, second = cost["rows"]
-    assert first["cells"]["word"]["trained"] == {"count": 2, "mean": 65.0, "deviation": 7.0711}
-    assert first["cells"]["word"]["untrained"] == {"count": 2, "mean": 40.0, "deviation": 0.0}
-    assert first["cells"]["trigram"]["trained"]["mean"] == 90.0
-    assert second["cells"].keys() == {"word"}
-    assert (everything["entry"], everything["embeddings"]) == ("all", ["word"])
+def test_how_a_training_set_is_chosen_is_said(changes, said):
+    assert chosen_by(TRAINING_SETS["all-beam"]["config"] | changes) == said
 
 
 def test_rows_of_a_block_keep_their_order_whichever_embedding_has_them():
@@ -116,55 +64,9 @@ def test_rows_of_a_block_keep_their_order_whichever_embedding_has_them():
     assert block["embeddings"] == ["lstm", "word"]
 
 
-def test_models_by_data_set_beside_baselines_and_quoted_figures():
-    rows = data_set_rows(STS, MODELS, FIGURES)
-    assert [(row["name"], row["source"]) for row in rows["trained"]] == [
-        *(("word", "cost-beam-1"), ("word", "cost-beam-2"), ("word", "all-beam")),
-        ("trigram", "cost-beam-1"),
-    ]
-    means = {column: cell["mean"] for column, cell in rows["trained"][0]["cells"].items()}
-    assert means == {"2012": 65.0, "2013": 60.0, "sick.test": 70.0, "bt2017": 65.0, "mean": 65.0}
-    baselines = {
-        row["name"]: {column: cell["mean"] for column, cell in row["cells"].items()}
-        for row in rows["baselines"]
-    }
-    columns = ("2012", "2013", "sick.test", "bt2017", "mean")
-    assert baselines == {
-        "word overlap": dict.fromkeys(columns, 60.0),
-        "BLEU": dict.fromkeys(columns, 30.0),
-        "METEOR-like": dict.fromkeys(columns, 40.0),
-    }
-    theirs, others = rows["quoted"]
-    assert (theirs["name"], theirs["source"]) == ("Theirs", "Doe 2020, Table 1")
-    assert {column: cell["mean"] for column, cell in theirs["cells"].items()} == {
-        **{"2012": 66.6, "sick.test": 77.7}
-    }
-    assert others["cells"]["sick.test"]["mean"] == 88.8
-    assert data_set_rows(STS, MODELS, [])["quoted"] == []
-
-
-def test_two_embeddings_differ_by_the_mean_over_data_sets_of_absolute_differences():
-    """ParaNMT-50M, Table 10; sick.test is none of its data sets."""
-    (one,) = encoder_differences(STS, MODELS)
-    assert {key: one[key] for key in ("training_set", "first", "second")} == {
-        **{"training_set": "cost-beam-1", "first": "word", "second": "trigram"}
-    }
-    # 50, 80 and 60 (means of two seeds) beside 90 each.
-    assert (one["data_sets"], one["difference"]) == (3, pytest.approx((40 + 10 + 30) / 3, abs=1e-4))
+def test_embeddings_differ_on_sick_where_there_is_no_data_set_of_the_paper():
     other = {**STS, "pairs": {"sick.test": 4927}}
     assert encoder_differences(other, MODELS)[0]["difference"] == 20.0
-
-
-def test_only_the_chosen_point_of_a_grid_has_figures_of_the_test_sets():
-    word, trigram = tuned_rows(STS, MODELS, TRAINING_SETS)
-    first, second = word["points"]
-    assert (first["chosen"], first["development"], first["mean"], first["bt2017"]) == (
-        *(False, 41.0, None, None),
-    )
-    assert (second["chosen"], second["development"]) == (True, 42.0)
-    assert second["mean"]["mean"] == second["bt2017"]["mean"] == 50.0
-    assert second["chosen_by"] == "part 2 of 2 by translation_cost; 2,000,000 words at most"
-    assert [point["chosen"] for point in trigram["points"]] == [False]
 
 
 def test_means_over_sources_are_of_sets_that_differ_in_nothing_else():
@@ -186,33 +88,6 @@ def test_figures_are_quoted_of_the_same_data_alone():
     assert [each["pearson"] for each in matching(FIGURES, STS, ["2012.MSRvid"])] == [33.3]
     whole = {**STS, "missing": []}
     assert [each["pearson"] for each in matching(FIGURES, whole, ["2013"])] == [55.5]
-
-
-def test_quotations_one_by_one():
-    assert len(FIGURES) == 6
-    assert FIGURES[0] == {
-        **{"paper": "Doe 2020", "table": "Table 1", "row": "Theirs"},
-        **{"data": "2012", "pearson": 66.6},
-    }
-    assert quotations({}) == quotations({"quoted": {}}) == []
-
-
-def test_gains_of_every_seed():
-    rows = gain_rows(MODELS)
-    assert [(row["training_set"], row["seed"]) for row in rows[:3]] == [
-        *(("cost-beam-1", "1"), ("cost-beam-1", "2"), ("cost-beam-2", "1"))
-    ]
-    assert rows[0]["untrained"] == {"pearson": 20.0, "low": 15.0, "high": 25.1}
-    assert rows[0]["overlap"] == {"pearson": -5.0, "low": -10.0, "high": 25.1}
-
-
-def test_differences_between_training_sets():
-    loss = {"pearson": -15.0, "low": -20.12, "high": 1.0}
-    pair = {"embedding": "word", "first": "cost-beam-1"}
-    assert difference_rows(SHUFFLED, MODELS) == [
-        {**pair, "second": "cost-beam-2", "gain": loss},
-        {**pair, "second": "all-beam", "gain": None},
-    ]
 
 
 def test_nothing_to_test_on():
@@ -238,3 +113,4 @@ def test_nothing_to_test_on():
     assert data_set_rows(sts, found, FIGURES)["trained"][0]["cells"] == {"mean": NONE}
     assert encoder_differences(sts, [*found, *found])[0]["difference"] is None
     assert gain_rows(found)[0]["untrained"] is None
+    assert quotations({}) == quotations({"quoted": {}}) == []

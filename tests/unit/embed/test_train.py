@@ -75,15 +75,6 @@ def test_all_weights_are_trained(tmp_path, inputs, encoders):
     assert not [name for name in trained if torch.equal(trained[name], untrained[name])]
 
 
-@pytest.mark.slow
-def test_the_same_again_is_the_same_byte_by_byte(tmp_path, inputs):
-    arguments = examples.train_arguments(tmp_path, *inputs)
-    train.main(arguments)
-    first = contents(tmp_path / "1")
-    train.main(arguments)
-    assert contents(tmp_path / "1") == first
-
-
 def test_a_training_that_is_killed_while_it_tidies_up_can_be_done_again(
     tmp_path, inputs, monkeypatch
 ):
@@ -142,9 +133,8 @@ def test_data_for_development_that_is_tested_alone_may_choose_the_epoch(tmp_path
     arguments = examples.train_arguments(tmp_path, pairs, table, development)
     with pytest.raises(InputError, match="are in the data sets that are reported"):
         train.main(arguments)
-    place = arguments.index("--config") + 1
-    told = json.loads(arguments[place]) | {"chosen_on": ["chosen"]}
-    train.main([*arguments[:place], json.dumps(told), *arguments[place + 1 :]])
+    chosen = {"chosen_on": ["chosen"]}
+    train.main(examples.train_arguments(tmp_path, pairs, table, development, more=chosen))
     record = read_record(tmp_path / "1" / "model")
     assert record["extra"]["development_pairs_tested_on"] == 0
     # Nothing of it is trained on, as of the test data: two pairs of that, and one of this.
@@ -153,10 +143,7 @@ def test_data_for_development_that_is_tested_alone_may_choose_the_epoch(tmp_path
 
 def test_a_point_of_a_grid_may_have_no_pairs(tmp_path, inputs):
     empty = write_training_pairs(tmp_path / "none.parquet", [])
-    arguments = examples.train_arguments(tmp_path, empty, inputs[1])
-    place = arguments.index("--config") + 1
-    told = json.loads(arguments[place]) | {"tuned": True}
-    train.main([*arguments[:place], json.dumps(told), *arguments[place + 1 :]])
+    train.main(examples.train_arguments(tmp_path, empty, inputs[1], more={"tuned": True}))
     assert read_record(tmp_path / "1" / "model")["rows_out"] == 0
     sentences = [first for _, first, _ in TESTED]
     vectors = [load(tmp_path / "1", untrained=each).encode(sentences) for each in (False, True)]

@@ -4,6 +4,8 @@ import random
 import numpy as np
 import pytest
 
+from tests import tables
+from tests.tables import candidate
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record
@@ -82,14 +84,6 @@ def test_averages_do_not_see_order(columns, tmp_path):
     validation = train(columns(ordered), tmp_path / "model")["validation"]
     assert validation["accuracy"] == pytest.approx(0.5)
     assert validation["references"] + validation["paraphrases"] == pytest.approx(1, abs=1e-5)
-
-
-def test_same_pairs_same_files(columns, tmp_path):
-    folder = columns(telling, 100)
-    for name in ("one", "two"):
-        train(folder, tmp_path / name, network="lstm", epochs=1)
-    for file in ("weights.pt", "vocabulary.json", "metrics.json", "model.json"):
-        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
 def test_a_sample_of_pairs(columns, tmp_path):
@@ -186,11 +180,8 @@ def test_the_test_is_of_references_that_it_has_not_learnt(tmp_path, times):
 
 def scored(number, corpus, *texts):
     reference, _ = telling(number)
-    own = {"forward_nll": 1.0, "backward_nll": 1.0, "sum": 2.0, "count": 1, "variant": ""}
-    return {
-        **{"id": f"{corpus}:{number}", "source": "z", "reference": reference, "corpus": corpus},
-        "candidates": [{"text": text, **own} for text in texts],
-    }
+    found = [candidate(text, 1.0, 1.0) for text in texts]
+    return {**tables.pair(f"{corpus}:{number}", "z", reference), "candidates": found}
 
 
 def test_negatives_are_of_the_whole_list_of_a_corpus(tmp_path):

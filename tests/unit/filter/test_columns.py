@@ -4,6 +4,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from tests.tables import pair, paraphrase, selected
 from tests.unit.filter.conftest import arguments, write_table
 from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.core.files.parquet import read_rows, schema_of
@@ -15,28 +16,11 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def reference(number, text, paraphrases):
-    return {
-        "id": f"c:{number}",
-        "source": "z",
-        "reference": text,
-        "corpus": "c",
-        "paraphrases": [
-            {
-                "rank": rank,
-                "text": paraphrase,
-                "forward_nll": 0.5 * rank,
-                "backward_nll": None if rank == 2 else 0.25,
-                "sum": None if rank == 2 else 0.5 * rank + 0.25,
-                "cluster": rank,
-                "probability": None,
-                "variant": "v",
-            }
-            for rank, paraphrase in enumerate(paraphrases, 1)
-        ],
-        "candidates": 9,
-        "kept": 8,
-        "reason": "",
-    }
+    found = [
+        paraphrase(rank, each, 0.5 * rank, None if rank == 2 else 0.25)
+        for rank, each in enumerate(paraphrases, 1)
+    ]
+    return selected(pair(f"c:{number}", "z", text), found)
 
 
 ROWS = [

@@ -3,14 +3,10 @@ import json
 import numpy as np
 import pytest
 
+from tests.tables import write_training_pairs
 from tests.unit.filter.conftest import arguments, pair, write_table
 from workflow_scripts.core.files.parquet import read_rows
-from workflow_scripts.core.files.rows import (
-    PairColumnsRow,
-    PairValueRow,
-    StsPairRow,
-    TrainingPairRow,
-)
+from workflow_scripts.core.files.rows import PairColumnsRow, PairValueRow, StsPairRow
 from workflow_scripts.encoding.embedding import load
 from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.embed import train
@@ -33,11 +29,7 @@ PAIRS = [
 def model(request, tmp_path_factory):
     """A model folder of each kind of encoder, as its stage writes it."""
     folder = tmp_path_factory.mktemp(request.param)
-    rows = [
-        {"id": f"c:{number}", "reference": one, "paraphrase": other}
-        for number, (one, other) in enumerate(PAIRS[:3] * 4)
-    ]
-    write_table(folder / "pairs.parquet", TrainingPairRow, rows)
+    write_training_pairs(folder / "pairs.parquet", PAIRS[:3] * 4)
     write_table(folder / "evaluation.parquet", StsPairRow, [])
     settings = {"encoders": ["word"], "tokens": "pieces", "vocabulary": 40}
     if request.param != "pieces":

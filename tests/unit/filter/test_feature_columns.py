@@ -158,20 +158,26 @@ def test_statistics_take_a_cosine_for_a_paraphrase_score():
 # --- what is refused --------------------------------------------------------------------------
 
 
-def test_an_unknown_feature_is_refused():
-    assert "columns.said.feature.name" in refusal(with_columns(said={"name": "grammer"}))
-
-
-def test_an_encoder_without_need_is_refused():
-    config = with_columns(said={"name": "numbers", "encoder": {"folder": "a"}})
-    expected = "columns.said.feature.encoder: the feature numbers needs no encoder; take it out"
-    assert expected in refusal(config)
-
-
-def test_a_block_of_an_encoder_is_looked_at():
-    config = with_columns(alike=cosine({"hub": "someone/model"}))
-    expected = "columns.alike.feature.encoder: key 'revision' is missing, which hub needs"
-    assert expected in refusal(config)
+@pytest.mark.parametrize(
+    ("block", "expected"),
+    [
+        ({"name": "grammer"}, "columns.said.feature.name"),
+        (
+            {"name": "numbers", "encoder": {"folder": "a"}},
+            "columns.said.feature.encoder: the feature numbers needs no encoder; take it out",
+        ),
+        (
+            cosine({"hub": "someone/model"}),
+            "columns.said.feature.encoder: key 'revision' is missing, which hub needs",
+        ),
+        (
+            {"name": "numbers", "grammar": "run"},
+            "columns.said.feature.grammar: the feature numbers needs no grammar model; take it",
+        ),
+    ],
+)
+def test_a_block_that_can_not_be_is_refused(block, expected):
+    assert expected in refusal(with_columns(said=block))
 
 
 def test_a_folder_that_is_missing_is_told_before_the_run(tmp_path):
@@ -194,12 +200,6 @@ def test_the_shipped_grammar_model_counts_by_its_content(monkeypatch, tmp_path):
     assert "run-grammar" not in layout.stage(Judge).instances()
     before = layout.stage(Filter).content(f"sound-{SYSTEM}")
     assert before["shipped"] == hashlib.sha256(b"a").hexdigest()
-
-
-def test_a_grammar_model_without_need_is_refused():
-    config = with_columns(said={"name": "numbers", "grammar": "run"})
-    expected = "columns.said.feature.grammar: the feature numbers needs no grammar model; take it"
-    assert expected in refusal(config)
 
 
 @pytest.mark.parametrize(

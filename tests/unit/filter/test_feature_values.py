@@ -36,6 +36,12 @@ PAIRS = [
 ]
 
 
+SCORES = [
+    {"id": "c:2", "corpus": "c", "forward_nll": 1.0, "backward_nll": 2.0, "sum": 3.0},
+    {"id": "c:1", "corpus": "c", "forward_nll": 1.0, "backward_nll": np.inf, "sum": np.inf},
+]
+
+
 def test_the_plan_knows_what_each_feature_needs():
     assert {name: (*each.columns, *each.models) for name, each in FEATURES.items()} == NEEDS
     found = {name: each.languages for name, each in FEATURES.items() if each.languages}
@@ -109,11 +115,7 @@ def test_the_language_of_the_references_decides(tmp_path):
 
 
 def test_gains_compare_with_the_score_of_the_reference(tmp_path):
-    rows = [
-        {"id": "c:2", "corpus": "c", "forward_nll": 1.0, "backward_nll": 2.0, "sum": 3.0},
-        {"id": "c:1", "corpus": "c", "forward_nll": 1.0, "backward_nll": np.inf, "sum": np.inf},
-    ]
-    scores = write_table(tmp_path / "scores" / "0000.parquet", ReferenceScoreRow, rows)
+    scores = write_table(tmp_path / "scores" / "0000.parquet", ReferenceScoreRow, SCORES)
     given = {"reference_scores": scores}
     assert column(tmp_path / "one", "forward_gain", **given) == [0.5, -0.5, 0.75]
     assert column(tmp_path / "two", "backward_gain", **given) == [None, None, 2.0]
@@ -141,8 +143,7 @@ def test_a_grammar_model_makes_a_column(monkeypatch, tmp_path):
 
 
 def test_references_without_a_score_are_told(tmp_path):
-    rows = [{"id": "c:2", "corpus": "c", "forward_nll": 1.0, "backward_nll": 2.0, "sum": 3.0}]
-    scores = write_table(tmp_path / "scores" / "0000.parquet", ReferenceScoreRow, rows)
+    scores = write_table(tmp_path / "scores" / "0000.parquet", ReferenceScoreRow, SCORES[:1])
     with pytest.raises(InputError, match=r"scores/0000\.parquet has no reference c:1; delete"):
         column(tmp_path, "forward_gain", reference_scores=scores)
 

@@ -12,21 +12,8 @@ from workflow_scripts.stages.evaluate.diversity import Overlap, sentence
 from workflow_scripts.stages.filter import pair_measures
 from workflow_scripts.stages.filter.columns import Counter as Ngrams
 
-vocabulary = [
-    "the",
-    "The",
-    "a",
-    "dog",
-    "dogs",
-    "sees",
-    "cat.",
-    "cat",
-    ",",
-    "3.5",
-    "it's",
-    "x-ray",
-    "&",
-]
+vocabulary = ["the", "The", "a", "dog", "dogs", "sees", "cat.", "cat"]
+vocabulary += [",", "3.5", "it's", "x-ray", "&"]
 sentences = st.lists(st.sampled_from(vocabulary), max_size=12).map(" ".join)
 pairs = st.lists(st.tuples(sentences, sentences), min_size=1, max_size=8)
 

@@ -41,27 +41,13 @@ def expected(pairs):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("limit", "value"), [(None, 0), ("_BITS", ORDERS * 6 + 2), ("_RUN", 2)])
 @settings(deadline=None)
 @given(pairs)
-def test_they_are_those_of_multisets(pairs):
-    assert np.stack(counted(pairs), axis=-1).reshape(-1, 3).tolist() == expected(pairs)
-
-
-@pytest.mark.slow
-@settings(deadline=None)
-@given(pairs)
-def test_too_few_bits_for_all_pairs_make_no_difference(pairs):
+def test_they_are_those_of_multisets_whatever_fits_at_once(limit, value, pairs):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ngrams, "_BITS", ORDERS * 6 + 2)
-        assert np.stack(counted(pairs), axis=-1).reshape(-1, 3).tolist() == expected(pairs)
-
-
-@pytest.mark.slow
-@settings(deadline=None)
-@given(pairs)
-def test_runs_make_no_difference(pairs):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ngrams, "_RUN", 2)
+        if limit:
+            patch.setattr(ngrams, limit, value)
         assert np.stack(counted(pairs), axis=-1).reshape(-1, 3).tolist() == expected(pairs)
 
 

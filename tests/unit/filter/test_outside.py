@@ -154,19 +154,6 @@ def test_a_corpus_without_a_pair_is_an_error(written, content, tmp_path):
     assert not (tmp_path / "out" / "0000.parquet").exists()
 
 
-def test_a_training_set_is_chosen_of_them_as_of_a_systems_pairs(written, tmp_path):
-    written(b"".join(b"%s\tone two\n" % b" ".join([b"w"] * (n % 9 + 1)) for n in range(45)))
-    settings = {
-        **{"system": "ppdb", "bounds": {"reference_words": [None, 4]}, "folds": None},
-        **{"max_tokens": None, "sample": 12, "seed": 1, "ranks": 1},
-    }
-    output = tmp_path / "set" / "pairs.parquet"
-    choose(arguments(settings, folder=tmp_path / "out", values=[], shards=1, output=output))
-    rows = list(read_rows(output, TrainingPairRow))
-    assert len(rows) == 12
-    assert all(len(row["reference"].split()) <= 4 for row in rows)
-
-
 # --- the run -----------------------------------------------------------------------------------
 
 

@@ -35,6 +35,20 @@ def pair(number, random):
     return {"id": name, "reference": f"r{number}", "paraphrase": f"p{number}", **columns}
 
 
+def write_shards(folder, kind, rows):
+    """Write rows as two shards, of 90 and of the rest; return their folder."""
+    for shard, part in (("0000", rows[:90]), ("0001", rows[90:])):
+        write_table(folder / f"{shard}.parquet", kind, part)
+    return folder
+
+
+def with_values(rows, values):
+    return [
+        {"id": row["id"], "rank": row["rank"], "value": value}
+        for row, value in zip(rows, values, strict=True)
+    ]
+
+
 @pytest.fixture(scope="module")
 def rows():
     random = np.random.default_rng(1)
@@ -43,25 +57,14 @@ def rows():
 
 @pytest.fixture(scope="module")
 def folder(rows, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("columns")
-    for shard in (0, 1):
-        path = folder / f"000{shard}.parquet"
-        write_table(path, PairColumnsRow, rows[shard * 90 : 90 + shard * 110])
-    return folder
+    return write_shards(tmp_path_factory.mktemp("columns"), PairColumnsRow, rows)
 
 
 @pytest.fixture(scope="module")
 def values(rows, tmp_path_factory):
     """A column in files of its own: unknown for every tenth pair, else the last digit."""
-    folder = tmp_path_factory.mktemp("values")
-    column = [
-        {"id": row["id"], "rank": row["rank"], "value": float(number % 10) or None}
-        for number, row in enumerate(rows)
-    ]
-    for shard in (0, 1):
-        path = folder / f"000{shard}.parquet"
-        write_table(path, PairValueRow, column[shard * 90 : 90 + shard * 110])
-    return folder
+    column = with_values(rows, [float(number % 10) or None for number in range(PAIRS)])
+    return write_shards(tmp_path_factory.mktemp("values"), PairValueRow, column)
 
 
 @pytest.fixture
@@ -117,12 +120,7 @@ def test_a_column_without_any_value_is_refused(chosen, rows, settings, tmp_path)
     """Such as a paraphrase score by word vectors of another language."""
     known = [None] * PAIRS
     for known[150] in (None, 1.0):
-        column = [
-            {"id": row["id"], "rank": row["rank"], "value": value}
-            for row, value in zip(rows, known, strict=True)
-        ]
-        for shard, part in (("0000", column[:90]), ("0001", column[90:])):
-            write_table(tmp_path / f"{shard}.parquet", PairValueRow, part)
+        write_shards(tmp_path, PairValueRow, with_values(rows, known))
         if known[150] is None:
             with pytest.raises(InputError, match=r"digit: none of the 200 pairs has a value"):
                 chosen([f"digit={tmp_path}"], **settings)
@@ -133,9 +131,8 @@ def test_a_column_without_any_value_is_refused(chosen, rows, settings, tmp_path)
 
 
 def test_values_of_other_pairs_are_refused(chosen, values, rows, tmp_path):
-    for shard, part in (("0000", rows[1:91]), ("0001", rows[90:])):
-        column = [{"id": row["id"], "rank": row["rank"], "value": 1.0} for row in part]
-        write_table(tmp_path / f"{shard}.parquet", PairValueRow, column)
+    others = [*rows[1:91], *rows[90:]]
+    write_shards(tmp_path, PairValueRow, with_values(others, [1.0] * len(others)))
     with pytest.raises(InputError, match=r"0000\.parquet is not of the pairs in"):
         chosen([f"digit={tmp_path}"], bounds={"digit": [None, 4]})
 
@@ -208,15 +205,11 @@ def test_of_one_paraphrase_there_is_no_pair_of_two(chosen):
 @pytest.fixture
 def two_corpora(rows, tmp_path):
     """Two of three references are of the corpus c2, whose name begins as that of the other."""
-    folder = tmp_path / "two"
     named = [
         {**row, "id": row["id"].replace("c:", "c2:") if number // 5 % 3 else row["id"]}
         for number, row in enumerate(rows)
     ]
-    for shard in (0, 1):
-        path = folder / f"000{shard}.parquet"
-        write_table(path, PairColumnsRow, named[shard * 90 : 90 + shard * 110])
-    return folder, named
+    return write_shards(tmp_path / "two", PairColumnsRow, named), named
 
 
 @pytest.mark.slow
@@ -254,11 +247,6 @@ def test_samples_of_all_ranks_are_of_the_same_references(chosen):
 def test_words_of_two_paraphrases_count(chosen):
     # 2 words each, in all 4 for a pair of two.
     assert len(chosen(ranks=[2, 3], max_tokens=41)[0]) == 10
-
-
-def test_several_folds(chosen):
-    folds = {"column": "translation_cost", "of": 4, "keep": [1, 4]}
-    assert len(chosen(folds=folds)[0]) == PAIRS // 2
 
 
 def test_samples_of_one_seed_are_nested_and_others_differ(chosen, rows):

@@ -97,12 +97,6 @@ def test_positive_systems_want_the_word_or_another_form_of_a_verb():
     }
 
 
-def test_system_18_forbids_for_and_to_in_both_cases():
-    (found,) = sets_of(PRESETS["s18"])
-    assert found.spellings == {"for", "For", "to", "To"}
-    assert found.phrases == {tuple(letters(form)) for form in ("for", "For", "to", "To")}
-
-
 def test_each_preset_has_one_set_here_and_they_differ():
     found = make(PRESETS).sets(REFERENCE, "c:1")
     assert [each.variant for each in found] == [f"s{number:02d}" for number in range(1, 35)]

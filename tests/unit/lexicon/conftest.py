@@ -6,7 +6,9 @@ import pytest
 
 from tests.configs import run_on_testbed
 from tests.tables import write_training_pairs as write_pairs
+from tests.unit.lexicon.wordnet_files import write_wordnet
 from workflow_scripts.stages.lexicon import count, entries, words
+from workflow_scripts.stages.lexicon.measures_wordnet import WordNet
 
 # "big" is "large" in three pairs and stays in one; "gave up" is "quit" in two.
 PAIRS = [
@@ -40,6 +42,11 @@ def make(folder, sets, shards=1, rows=1 << 20, **changes):
 @pytest.fixture
 def pairs_file(tmp_path):
     return write_pairs(tmp_path / "set" / "pairs.parquet", PAIRS)
+
+
+@pytest.fixture
+def wordnet(tmp_path):
+    return WordNet(write_wordnet(tmp_path))
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.unit.embed.test_train import collected
 from tests.unit.lexicon.wordnet_files import write_wordnet
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_json
-from workflow_scripts.core.files.rows import LexiconRow, TrainingPairRow
+from workflow_scripts.core.files.rows import LexiconRow
 from workflow_scripts.core.report.finished_run import FinishedRun
 from workflow_scripts.core.report.section import sections
 from workflow_scripts.encoding import embedding as embedding
@@ -63,6 +63,12 @@ def _measured(tmp_path: Path, *options: str, **config: Any) -> Path:
     command = ["--config", settings, "--lexicon", str(_lexicon(tmp_path))]
     measure_lexicon.main([*command, *options, "--output", str(output)])
     return output.parent
+
+
+def _training_set(tmp_path: Path) -> list[str]:
+    pairs = [("The teacher ate.", "The instructor ate.")]
+    path = write_training_pairs(tmp_path / "set" / "pairs.parquet", pairs)
+    return ["--training-sets", str(path)]
 
 
 def _user_files(tmp_path: Path) -> dict[str, Any]:
@@ -144,9 +150,7 @@ def test_nothing_to_measure_against_is_said_by_empty_figures(tmp_path: Path) -> 
 
 
 def test_exact_synonyms_on_the_testbed(tmp_path: Path) -> None:
-    pair = {"id": "1", "reference": "The teacher ate.", "paraphrase": "The instructor ate."}
-    texts = write_table(tmp_path / "set" / "pairs.parquet", TrainingPairRow, [pair])
-    folder = _measured(tmp_path, "--training-sets", str(texts), testbed=True)
+    folder = _measured(tmp_path, *_training_set(tmp_path), testbed=True)
     figures = read_measures(folder)["testbed"]
     assert (figures["all"]["occurring"], figures["all"]["aligned"]) == (2, 2)
     assert figures["all"]["cuts"][-1]["recall"] == 1.0
@@ -203,10 +207,8 @@ def test_a_file_that_changed_since_the_run_was_planned_is_refused(tmp_path: Path
 
 
 def test_the_section_and_the_tables_show_the_measures(tmp_path: Path) -> None:
-    pair = {"id": "1", "reference": "The teacher ate.", "paraphrase": "The instructor ate."}
-    texts = write_table(tmp_path / "set" / "pairs.parquet", TrainingPairRow, [pair])
     files = _user_files(tmp_path)
-    folder = _measured(tmp_path, "--training-sets", str(texts), testbed=True, **files)
+    folder = _measured(tmp_path, *_training_set(tmp_path), testbed=True, **files)
     run = FinishedRun({}, [(("lexicon", "words-measures"), folder)])
     module = "workflow_scripts.stages.lexicon.report"
     (section,) = sections([f"{module}:measures_of_lexicons"], run)

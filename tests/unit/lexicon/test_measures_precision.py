@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.lexicon.wordnet_files import write_wordnet
 from workflow_scripts.stages.lexicon import measures_precision
 from workflow_scripts.stages.lexicon.measures_data import Listed, Rule
 from workflow_scripts.stages.lexicon.measures_precision import (
@@ -16,11 +15,6 @@ from workflow_scripts.stages.lexicon.measures_precision import (
     wordnet_resource,
 )
 from workflow_scripts.stages.lexicon.measures_wordnet import WordNet
-
-
-@pytest.fixture
-def wordnet(tmp_path: Path) -> WordNet:
-    return WordNet(write_wordnet(tmp_path))
 
 
 def _numbered(count: int) -> list[tuple[str, str]]:

@@ -9,11 +9,6 @@ from workflow_scripts.stages.lexicon.measures_wordnet import FORM, HYPERNYM, SYN
 DEBIAN = Path("/usr/share/wordnet")
 
 
-@pytest.fixture
-def wordnet(tmp_path: Path) -> WordNet:
-    return WordNet(write_wordnet(tmp_path))
-
-
 @pytest.mark.parametrize(
     ("phrase", "paraphrase", "relation"),
     [

@@ -8,7 +8,6 @@ from tests.configs import run_on_testbed
 from tests.unit.made_up_run import write_manifest
 from tests.unit.pages import Reader
 from tests.unit.release.toy.stage import Toy
-from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.plan.layout import Layout
@@ -74,15 +73,6 @@ def test_the_table_is_a_file_of_the_release(run, tmp_path):
     arguments = run.arguments(more=write_toy(tmp_path, 1234))
     tables.main([*arguments, "--tables", *named, "--output", str(tmp_path / "tables")])
     assert (tmp_path / "tables" / "words.tsv").read_text(encoding="utf-8") == "words\n1234\n"
-
-
-@pytest.mark.slow
-def test_what_a_section_reads_is_verified(run, tmp_path):
-    units = write_toy(tmp_path, 1234)
-    write_json(units["toy"] / "count.json", {"words": 1235})
-    with pytest.raises(InputError, match=r"count\.json differs from what its stage wrote"):
-        write_page(run, declared(Toy), units, tmp_path / "report.html")
-    assert not (tmp_path / "report.html").exists()
 
 
 def test_two_sections_of_one_place_and_two_tables_of_one_name_are_refused():

@@ -276,15 +276,6 @@ def test_sizes(rows, name):
     assert size_category(rows) == name
 
 
-def test_missing_measures(run, tmp_path):
-    measures = run.measures("beam").rename(tmp_path / "away.json")
-    try:
-        with pytest.raises(InputError, match=r"measures\.json is missing"):
-            write_datasheet(run, tmp_path / "README.md", system="beam")
-    finally:
-        measures.rename(run.measures("beam"))
-
-
 @pytest.mark.slow
 def test_tree_edit_distances(text, run, tmp_path):
     groups = json.loads(run.measures("parabank2").read_text())["groups"]

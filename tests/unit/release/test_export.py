@@ -62,8 +62,8 @@ def released(tmp_path):
     return run_export(tmp_path, "release")
 
 
-def run_export(folder, name, best=3, shards=2):
-    config = {"best": best, "languages": LANGUAGES}
+def run_export(folder, name, best=3, shards=2, **more):
+    config = {"best": best, "languages": LANGUAGES, **more}
     arguments = ["--config", json.dumps(config), "--folder", str(folder / "select")]
     main([*arguments, "--shards", str(shards), "--output", str(folder / name)])
     return folder / name
@@ -102,9 +102,7 @@ def test_a_line_by_hand():
 
 def test_each_row_says_whether_a_model_wrote_its_source(tmp_path):
     write_shards(tmp_path / "select", [ROWS[:2], [row("h:1", "A text.")]])
-    config = {"best": 2, "languages": LANGUAGES, "written_sources": {"h": "written by back"}}
-    folders = ["--folder", str(tmp_path / "select"), "--output", str(tmp_path / "release")]
-    main(["--config", json.dumps(config), *folders, "--shards", "2"])
+    run_export(tmp_path, "release", best=2, written_sources={"h": "written by back"})
     marks = ["bitext", "bitext", "written by back"]
     table = pq.read_table(tmp_path / "release" / "paraphrases.parquet")
     assert table.column("source").to_pylist() == marks
@@ -247,10 +245,7 @@ def merged(tmp_path):
         each["variant"] = tags
     write_shards(tmp_path / "select", [[both, alone]])
     runs = [{"name": "cz", "source": "cs"}, {"name": "fr", "source": "fr"}]
-    arguments = ["--config", json.dumps({"best": 3, "runs": runs, "languages": LANGUAGES})]
-    arguments += ["--folder", str(tmp_path / "select"), "--shards", "1"]
-    main([*arguments, "--output", str(tmp_path / "release")])
-    return tmp_path / "release"
+    return run_export(tmp_path, "release", shards=1, runs=runs)
 
 
 def source(run, language, corpus):

@@ -111,13 +111,6 @@ def test_agreement_in_number_and_article():
         )
 
 
-def test_voice():
-    clause = Clause("transitive", TEACHER, "sign", "past", object=LETTER)
-    assert {"The teacher signed the letter.", "The letter was signed by the teacher."} <= said(
-        clause
-    )
-
-
 def test_agent_is_dropped_only_where_it_says_nothing():
     someone = NounPhrase("someone", "pronoun", determiner=None)
     clause = Clause("transitive", someone, "sign", "past", object=LETTER)

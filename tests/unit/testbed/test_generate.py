@@ -185,22 +185,21 @@ def test_command_line_refuses(tmp_path):
 
 
 def test_check_command(tmp_path, capsys):
+    """Files are read as those of diversity: a BOM, CRLF, a carriage return that ends no line."""
     found = list(pairs(1, 0, 50, realisations=2))
     references, paraphrases = tmp_path / "r.txt", tmp_path / "p.txt"
-    references.write_text("".join(f"{english}\n" for _, english, _ in found[::2]), "utf-8")
+    said = "".join(f"{english}\r\n" for _, english, _ in found[::2])
+    references.write_bytes(f"\ufeff{said}".encode())
     said = [english for _, english, _ in found[1::2]]
-    said[0], said[1], said[2] = "No sentence of the grammar", said[5], found[4][1]
-    paraphrases.write_text("".join(f"{english}\n" for english in said), "utf-8")
+    said[0], said[1], said[2] = "No sentence\rof the grammar", said[5], found[4][1]
+    paraphrases.write_text("".join(f"{english}\n" for english in said), "utf-8", newline="")
     check_paraphrases.main(["--references", str(references), "--paraphrases", str(paraphrases)])
     result = json.loads(capsys.readouterr().out)
-    assert {key: result[key] for key in ("pairs", "parsed", "same_meaning", "copies")} == {
-        "pairs": 50,
-        "parsed": 49,
-        "same_meaning": 48,
-        "copies": 1,
+    assert result.pop("variations")["synonym"] > 30
+    assert result == {
+        **{"pairs": 50, "parsed": 49, "same_meaning": 48, "copies": 1},
+        "same_meaning_share": 96,
     }
-    assert result["same_meaning_share"] == 96
-    assert result["variations"]["synonym"] > 30
 
 
 def test_check_refuses(tmp_path):

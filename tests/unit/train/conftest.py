@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.tables import write_table
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter
 from workflow_scripts.core.files.rows import SegmentRow
 from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.subword.train import train_model
@@ -70,10 +70,7 @@ class Bitext:
 
 
 def write_segments(path: Path, rows: list[dict[str, Any]]) -> None:
-    with TableWriter(path, SegmentRow) as writer:
-        for row in rows:
-            writer.write(row)
-    write_record(path, len(rows), len(rows), {})
+    write_table(path, SegmentRow, rows)
 
 
 def toy_texts() -> dict[str, list[str]]:

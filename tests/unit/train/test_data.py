@@ -62,19 +62,19 @@ def test_of_development_data_a_seeded_sample_is_drawn(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("split", "rows"), [("dev", [row("train", "a", "b")]), ("train", [row("dev", "a", "b")])]
+    ("rows", "message"),
+    [
+        ([row("train", "a", "b")], "no dev segments .* does train.dev name"),
+        ([row("dev", "a", "b")], "no train segments .* does train.corpora name"),
+        (
+            [row("train", "a b c", "d"), row("dev", "a", "b")],
+            "all 1 train segments .* max_length, 2 pieces: raise it",
+        ),
+    ],
 )
-def test_an_empty_split_is_named(tmp_path, split, rows):
+def test_an_empty_split_is_named_with_its_reason(tmp_path, rows, message):
     write_segments(tmp_path / "0000.parquet", rows)
-    key = "train.corpora" if split == "train" else "train.dev"
-    with pytest.raises(InputError, match=rf"no {split} segments .* does {key} name"):
-        write_text([tmp_path / "0000.parquet"], "forward", 10, tmp_path, ("train", "dev"))
-    assert not (tmp_path / work_folder.COUNTS).exists()
-
-
-def test_segments_that_are_all_too_long_are_explained(tmp_path):
-    write_segments(tmp_path / "0000.parquet", [row("train", "a b c", "d"), row("dev", "a", "b")])
-    with pytest.raises(InputError, match=r"all 1 train segments .* max_length, 2 pieces: raise it"):
+    with pytest.raises(InputError, match=message):
         write_text([tmp_path / "0000.parquet"], "forward", 2, tmp_path, ("train", "dev"))
     assert not (tmp_path / work_folder.COUNTS).exists()
 

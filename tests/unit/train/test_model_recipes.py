@@ -1,8 +1,6 @@
 """The ready entries of finished models: each is planned in a run of its languages."""
 
 import re
-import subprocess
-import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -88,29 +86,6 @@ def test_addresses_of_students_name_a_commit_and_every_file_is_pinned(name):
     assert len(block["url"]) == len(set(block["sha256"])) == len(block["sha256"])
     for url in block["url"]:
         assert re.search(rf"/[0-9a-f]{{40}}/models/base-memory/{way}/\w+\.{way}\.", url)
-
-
-@pytest.mark.rest
-@pytest.mark.slow
-@pytest.mark.parametrize("file", FILES, ids=lambda path: path.stem)
-def test_snakemake_plans_a_run_with_models_of_each_file(written, tmp_path, file):
-    name = next(each for each, (path, _) in ENTRIES.items() if path == file)
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-    command += ["--dry-run", "--quiet", "rules", "--cores", "1", "--configfile"]
-    done = subprocess.run(
-        [*command, *map(str, written(name)), "--", "train"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    planned = dict(re.findall(r"^(\w+) +(\d+)$", done.stdout + done.stderr, re.M))
-    assert planned["train_take_over"] == "2"
-    assert "train_model" not in planned
-    assert "subword_train" not in planned
-    download = {"firefox": "corpus_download", "opus-mt": "corpus_hub"}.get(file.stem)
-    assert download is None or int(planned[download]) >= 2
 
 
 def test_the_students_of_the_package_are_those_that_are_pinned():

@@ -1,4 +1,5 @@
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -46,53 +47,23 @@ def test_without_a_snapshot_nothing_of_the_folder_is_trusted(tmp_path):
     assert not (tmp_path / "model").exists()
 
 
-def leave_temporary_state(model: Path) -> None:
-    shutil.copytree(model / "training_state", model / "tmp.training_state", symlinks=True)
-
-
-def leave_state_renamed_away(model: Path) -> None:
-    (model / "training_state").rename(model / "delete.training_state")
-
-
-def leave_state_without_parameters(model: Path) -> None:
-    state = model / "training_state"
-    (state / "params").unlink()
-    (state / "params").symlink_to("../params.00003")
-
-
-def leave_half_written_parameters(model: Path) -> None:
-    leave_state_without_parameters(model)
-    (model / "params.00003").write_text("weig")
-
-
-def leave_no_best_parameters(model: Path) -> None:
-    (model / "params.best").unlink()
-
-
-def leave_best_parameters_removed(model: Path) -> None:
-    (model / "params.00002").unlink()
-
-
-def leave_empty_metrics(model: Path) -> None:
-    (model / "metrics").write_text("")
-
-
 @pytest.mark.parametrize(
     "damage",
     [
-        leave_temporary_state,
-        leave_state_renamed_away,
-        leave_state_without_parameters,
-        leave_half_written_parameters,
-        leave_no_best_parameters,
-        leave_best_parameters_removed,
-        leave_empty_metrics,
-        shutil.rmtree,
+        "cp -a training_state tmp.training_state",
+        "mv training_state delete.training_state",
+        "ln -sfn ../params.00003 training_state/params",
+        "ln -sfn ../params.00003 training_state/params; printf weig > params.00003",
+        "rm params.best",
+        "rm params.00002",
+        "truncate -s 0 metrics",
+        "rm -r ../model",
     ],
 )
 def test_whatever_a_kill_leaves_behind_the_snapshot_comes_back(tmp_path, model, damage):
     expected = contents(model)
-    damage(model)
+    subprocess.run(damage, shell=True, check=True, cwd=model)
+    assert not model.exists() or contents(model) != expected
     assert snapshots.restore(tmp_path, model)
     assert contents(model) == expected
     assert (model / "params.best").readlink() == Path("params.00002")

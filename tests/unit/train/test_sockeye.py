@@ -205,12 +205,8 @@ def test_a_model_may_be_validated_on_a_sample(bitext, tmp_path, monkeypatch):
     counts = []
     for number, pairs in enumerate((None, 3)):
         output = tmp_path / str(number)
-        command = bitext.command(output, MICRO)
-        place = command.index("--config") + 1
-        config = json.loads(command[place]) | ({} if pairs is None else {"dev_pairs": pairs})
-        command[place] = json.dumps(config)
         with pytest.raises(pytest.fail.Exception):
-            main(command)
+            main(bitext.command(output, MICRO, **({"dev_pairs": pairs} if pairs else {})))
         counts.append(json.loads((output / "work" / work_folder.COUNTS).read_text()))
         plan = json.loads((output / "work" / work_folder.PLAN).read_text())
         assert plan.get("dev_pairs") == pairs
