@@ -222,7 +222,7 @@ def test_another_language_has_its_judge_and_without_one_the_best_score_is_first(
     assert all((each.probability is None) == (judge is None) for each in found)
 
 
-def test_what_is_improbable_is_not_given_unless_asked_for(paraphraser):
+def test_what_is_improbable_is_not_given_unless_asked_for(paraphraser, exact):
     config = parse_yaml((ROOT / "config.yaml").read_text(encoding="utf-8"), "config.yaml")
     assert paraphraser.at_least == config["systems"]["paraloom"]["select"]["keep"]["probability"]
     every = paraphraser(TEXT, n=30, at_least=0)
@@ -236,7 +236,10 @@ def test_what_is_improbable_is_not_given_unless_asked_for(paraphraser):
         assert found.why.startswith(f"improbable: {len(found)} of {len(every)} found have")
     stream = paraphraser([Request(TEXT, n=30, at_least=0), TEXT], n=30)
     assert [len(each) for each in stream] == [len(every), len(paraphraser(TEXT, n=30))]
-    assert [*map(len, paraphraser(["OK", Request("OK", at_least=0)]))] == [0, 5]
+    # In 8 bits some CPUs copy it.
+    usual, all_of_it = exact(["OK", Request("OK", at_least=0)])
+    assert not usual and usual.why.startswith("unlike: ")
+    assert all_of_it[0].probability > exact.at_least
 
 
 @pytest.mark.parametrize(
