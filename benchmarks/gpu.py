@@ -5,9 +5,10 @@
     benchmarks/gpu.sh --device cpu --tiny        # to try it
 
 The machine has Python 3.12 with torch, NumPy (any, also 2), SciPy, pandas, pyarrow, SentencePiece,
-transformers, sentence-transformers, scikit-learn, matplotlib, sacrebleu and pytest, but no network:
-what else is needed travels in .gpu/ (with the working tree less than 64 MiB), in the versions of
-requirements/. Without that folder, or with another Python, the one at hand is taken as it is.
+transformers, sentence-transformers, scikit-learn, matplotlib, sacrebleu, hypothesis and pytest, but
+no network: what else is needed travels in .gpu/ (with the working tree less than 64 MiB), in the
+versions of requirements/. Without that folder, or with another Python, the one at hand is taken as
+it is.
 
 Each part is a process of its own and prints its lines as soon as it has them. One that can't be
 imported, fails or takes too long says so, and the others go on; the exit status is 1 then.
@@ -34,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 WHEELS = ROOT / ".gpu"
 # With all that they need, but for what the machine has, and Snakemake's solver: it plans without.
 CARRIED = ("snakemake", "lemminflect", "rapidfuzz", "sacremoses", "zstandard", "apted", "nltk")
-CARRIED += ("pyspellchecker",)
+CARRIED += ("pyspellchecker", "pytest-xdist")
 LEFT_OUT = ("numpy", "pulp")
 # It has no wheel.
 SOURCE_ONLY = "connection-pool"
@@ -158,10 +159,10 @@ def tests(device: str, work: Path, tiny: bool) -> Lines:
         stdout=subprocess.PIPE,
         text=True,
     )
-    yield done.stdout.splitlines()[-1]
+    lines = done.stdout.splitlines()
+    yield lines[-1]
     if done.returncode:
-        print(done.stdout[-4000:], file=sys.stderr)
-        raise AssertionError("tests failed")
+        raise SystemExit("\n".join(lines[-12:]))
 
 
 def seconds_of(run: Callable[[], Any], device: str, most: float) -> float:
