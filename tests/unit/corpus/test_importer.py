@@ -149,9 +149,11 @@ def test_pairs_that_are_the_same_once_they_are_unescaped_share_a_shard(tmp_path)
     lines = ["caf&eacute; noir\tIt&amp;#39;s ours", "caf\u00e9 noir\tIt's ours"]
     (tmp_path / "t.tsv").write_text("\n".join(lines), encoding="utf-8")
     block = {"tsv": str(tmp_path / "t.tsv"), "columns": {"source": 0, "reference": 1}}
-    run_import(tmp_path / "out", block, shards=512, unescapes=True)
-    paths = (tmp_path / "out").glob("*.parquet")
-    assert sorted(filter(None, (len(list(read_rows(path, PairRow))) for path in paths))) == [2]
+    for unescapes, together in ((False, [1, 1]), (True, [2])):
+        out = tmp_path / str(unescapes)
+        run_import(out, block, shards=16, unescapes=unescapes)
+        rows = (len(list(read_rows(path, PairRow))) for path in out.glob("*.parquet"))
+        assert sorted(filter(None, rows)) == together
 
 
 def test_hostile_lines_are_all_accounted_for(tmp_path, capsys):
