@@ -22,6 +22,18 @@ from workflow_scripts.core.cli import (
 )
 
 _WORDS = (Path, str, int, float)
+# What many jobs are told. Docstrings of their functions have the rest, and what differs.
+_COMMON = {
+    "config": "settings of the unit",
+    "shards": "their number, the same in each folder of shards",
+    "inputs": "hashes of the user's files that the job reads, by path",
+    "work": "folder that outlives a kill, from which the work goes on",
+    "output": "file or folder that is written; the record of a file stands beside it",
+    "checkpoint_seconds": "between two checkpoints",
+    "batch_tokens": "target tokens that are scored at once",
+    "device": "that computes",
+    "threads": "that compute",
+}
 
 
 class Main(Protocol):
@@ -57,7 +69,7 @@ def _parser(function: Callable[..., None]) -> argparse.ArgumentParser:
     for name, parameter in inspect.signature(function).parameters.items():
         required = parameter.default is parameter.empty
         takes = {"type": positive} if name == "threads" else _takes(kinds[name])
-        settings: dict[str, Any] = {"required": required, **takes}
+        settings: dict[str, Any] = {"required": required, "help": _COMMON.get(name), **takes}
         if not required:
             settings["default"] = parameter.default
         if settings.get("action") == "store_true":

@@ -302,7 +302,6 @@ def write_manifest(
     Args:
         unit: what it is; see `merge`.
         folder: of the unit.
-        output: the manifest.
         shards: how many of them the unit has: 0000, 0001, ...
         records: the names of its other records.
         upstream: the manifests of the units that it read.

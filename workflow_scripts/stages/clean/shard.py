@@ -201,9 +201,7 @@ def clean_shard(config: dict[str, Any], pairs: list[Path], output: Path, rejecte
     leave out none (ParaNMT-50M, 3.1); the record counts the others that fail a test as `passed`.
 
     Args:
-        config: the stage's settings.
         pairs: a shard of each corpus, in the order of `config["corpora"]`.
-        output: the shard.
         rejected: where the pairs that are left out are listed, below the folder of `output`. Its
             own record counts the characters outside the charsets; the shard's record names both.
 

@@ -395,7 +395,6 @@ def download_file(url: str, sha256: str, output: Path) -> None:
     Args:
         url: http or https.
         sha256: of the whole file.
-        output: the file.
     """
     fetch(url, sha256, output)
 

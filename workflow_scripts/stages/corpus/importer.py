@@ -135,13 +135,7 @@ def import_corpus(
 def import_shards(
     config: dict[str, Any], output: Path, inputs: dict[str, str] | None = None
 ) -> None:
-    """Import one corpus: its lines become shards of pairs.
-
-    Args:
-        config: of the unit.
-        output: folder of the shards.
-        inputs: the hashes of the corpus' files, by path.
-    """
+    """Import one corpus: its lines become shards of pairs."""
     verify_downloads(config["block"].pop("sha256", {}))
     rows = read_pairs(config["name"], config["block"], config["max_line_bytes"], config["seed"])
     import_corpus(

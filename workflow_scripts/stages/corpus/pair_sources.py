@@ -58,9 +58,7 @@ def pair_sources(config: dict[str, Any], sources: Path, shards: int, output: Pat
     """Make the pairs of a corpus of its references and their written sources.
 
     Args:
-        config: of the unit.
         sources: the folder of the `written` shards.
-        shards: their number.
         output: the folder of the unit. Its list of rejected lines has for each source that is left
             out the id of the reference, the number of the source, the reason, the NLL, and both
             texts.

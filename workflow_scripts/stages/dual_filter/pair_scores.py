@@ -92,10 +92,6 @@ def score_shard(
         pairs: a shard of clean pairs.
         forward: folder of that model.
         backward: folder of that model.
-        output: the shard of scores.
-        device: where to compute.
-        batch_tokens: target tokens that are scored at once.
-        threads: of the CPU.
     """
     torch.set_num_threads(threads)
     there, back = both_directions(forward, backward, device, config["precision"])

@@ -36,7 +36,6 @@ def collect(config: dict[str, Any], output: Path, inputs: dict[str, str] | None 
         config: `data` (files and folders), `testbed` (a range of meanings, or null), `language`,
             `seed`, and `development`, names of those that points of grids are chosen on, if any.
         output: Parquet file, beside which its record is written.
-        inputs: the hashes of the files of `data`, by path.
 
     Raises:
         InputError: see `unchanged`, `read_data_sets` and `reported_and_development`; or all data

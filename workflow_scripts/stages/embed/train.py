@@ -306,12 +306,6 @@ def train_embedding(
         config: see `Task`.
         pairs: the training set (Parquet).
         evaluation: the STS data (Parquet).
-        work: folder for checkpoints.
-        output: the model folder.
-        inputs: the hashes of the user's files that are read, by path.
-        checkpoint_seconds: between two checkpoints.
-        device: that computes.
-        threads: that compute.
     """
     torch.set_num_threads(threads)
     task = Task(config, pairs, evaluation, work, str(choose_device(device)), inputs or {})

@@ -371,9 +371,6 @@ def mine(
         pairs: the training set (Parquet).
         evaluation: the STS data that the run tests on (Parquet).
         embedding: the folder of the embedding.
-        output: the folder.
-        inputs: the hashes of the user's files that are read, by path.
-        threads: that compute.
 
     Raises:
         InputError: a file is damaged or changed; no pair is left to train on, or none is held out.

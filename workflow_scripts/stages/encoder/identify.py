@@ -195,13 +195,7 @@ def tune(
         config: `training`, `max_tokens`, `seed`; and `base`, the block of the encoder, where no
             folder is given.
         pairs: folder of `identification_pairs`.
-        work: folder for checkpoints; it outlives kills.
-        output: folder of the encoder.
-        inputs: the hashes of the user's files that are read, by path.
         base: folder of the encoder that is tuned, of a unit of the run.
-        checkpoint_seconds: between two checkpoints.
-        device: that computes.
-        threads: that compute.
 
     Raises:
         InputError: the encoder can't be read, or a file is damaged or changed.

@@ -301,14 +301,7 @@ def train_masked(
         config: `scratch`, the block with all its keys, `training` in it too; `seed`; and `tasks`,
             folders by name, if the encoder is tested on tasks.
         folder: with shards of pairs.
-        shards: their number.
         evaluation: the STS data that the run tests on (Parquet).
-        work: folder for checkpoints; it outlives kills.
-        output: folder of the encoder.
-        inputs: the hashes of the user's files that are read, by path.
-        checkpoint_seconds: between two checkpoints.
-        device: that computes.
-        threads: that compute.
 
     Raises:
         InputError: a file is damaged or changed; or see `read_sentences`.

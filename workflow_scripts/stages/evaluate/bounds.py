@@ -166,9 +166,7 @@ def write_bounds(
         scored: folder with `scored` shards.
         references: folder with `reference_scores` shards of the same references.
         threshold: threshold.json of the system's select stage, whose bound is measured too.
-        shards: the number of shards in either folder.
         output: bounds.json; its record is `bounding` beside it.
-        config: the stage's settings.
     """
     paths, own = shard_paths(scored, shards), shard_paths(references, shards)
     for path in (*paths, *own):

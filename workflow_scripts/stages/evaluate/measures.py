@@ -145,10 +145,8 @@ def measure_system(
     """Measure the selected paraphrases of one system.
 
     Args:
-        config: the stage's settings.
         folder: of the select stage, with threshold.json.
         scored: folder of the score stage.
-        shards: the number of shards of each folder.
         model: folder of the forward model, for its pieces.
         output: measures.json; its record is `evaluation` beside it.
         trees: folder of the syntax stage, if there is one.

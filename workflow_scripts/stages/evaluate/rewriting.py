@@ -298,9 +298,7 @@ def compare_systems(
             `testbed`, its corpora; and `seed`.
         scored: folder of the score stage, of the rewriter's system.
         bilingual: the same of the others, by their names.
-        shards: the number of shards of each folder.
         output: rewriting.json; its record is `pairing` beside it.
-        device: that computes.
 
     Raises:
         InputError: a file is damaged; or see `beside`.

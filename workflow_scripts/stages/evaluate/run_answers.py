@@ -57,9 +57,7 @@ def write_answers(
     Args:
         answers: prompt, answer and weight in each line.
         folder: of the select stage, with `paraphrases` shards.
-        shards: their number.
         output: answers.json; its record is `answering` beside it.
-        inputs: the hash of the file of answers, by its path.
 
     Raises:
         InputError: a file is damaged or changed.

@@ -402,7 +402,6 @@ def write_statistics(
     Args:
         folder: with `pair_columns` shards.
         scored: folder of the score stage, with all candidates.
-        shards: the number of shards of each folder.
         output: statistics.json; its record is `counting` beside it.
         config: `pairs` (how many at most), `columns` by their kinds, `seed`, and `punctuation`
             where it is not dropped.
@@ -410,7 +409,6 @@ def write_statistics(
         trees: a folder with `trees` shards of the same references, where sentences are parsed.
         documents: a file whose lines are the documents of IDF; else they are the sample's
             references.
-        inputs: the hash of that file, by its path.
 
     Raises:
         InputError: a file is damaged or changed, or the documents have no word.

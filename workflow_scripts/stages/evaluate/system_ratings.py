@@ -348,10 +348,8 @@ def write_ratings(
         scored: folder of the score stage, for variants.
         ratings: of people (docs/annotate.md).
         model: folder of the model whose pieces count.
-        shards: the number of shards of each folder.
         output: ratings.json; its record is `rating` beside it.
         trees: folder of the syntax stage, if there is one.
-        inputs: the hash of the file of ratings, by its path.
 
     Raises:
         InputError: see `unchanged` and `rate_system`.

@@ -262,7 +262,6 @@ def measure_variants(
     Args:
         config: the stage's settings, with `variants`, their names.
         scored: folder of the score stage.
-        shards: their number.
         model: folder of the forward model, for its pieces.
         output: variants.json; its record is `comparison` beside it.
         folder: of the select stage, where variants are compared and sentences are parsed.

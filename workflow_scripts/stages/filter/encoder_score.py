@@ -35,8 +35,6 @@ def write_scores(
         pairs: the `pair_columns` shard.
         model: folder of the encoder, which is verified.
         output: the `pair_values` shard; its record stands beside it.
-        device: that computes.
-        threads: that compute.
     """
     torch.set_num_threads(threads)
     place = str(choose_device(device))

@@ -98,7 +98,6 @@ def write_feature(
         config: `name` of the feature, `language`; `encoder`, if it needs one.
         pairs: the `pair_columns` shard.
         output: the `pair_values` shard; its record stands beside it.
-        inputs: the hashes of the encoder's files, by path.
         words: what `generate.known_words` wrote, if it needs it.
         grammar: `model.json` of a grammar model; None for the one that ships.
         reference_scores: the shard of `score.references`, if it needs it.

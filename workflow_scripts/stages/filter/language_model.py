@@ -83,7 +83,6 @@ def train(
             it learns from so many that are paraphrased: then `extra.learnt` in the record tells
             which, see `sample.is_learnt`.
         folder: with `pairs` shards.
-        shards: their number.
         sample: what `generate.sample_references` wrote.
         output: the binary model; its record `model.json` stands beside it.
         corpus: the only one of the corpora that it learns from.

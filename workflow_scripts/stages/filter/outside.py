@@ -73,7 +73,6 @@ def write_outside(
             `header`, `max_line_bytes`; `ranked`, if lines have several paraphrases, and
             `punctuation`, if it is not dropped.
         output: the `pair_columns` shard with all pairs; its record stands beside it.
-        inputs: SHA-256 of the files, by path.
 
     Raises:
         InputError: the corpus has no pair, or a file can't be read or changed meanwhile.

@@ -99,7 +99,6 @@ def write_scores(
         pairs: the `pair_columns` shard.
         vectors: the file of word vectors, which is read at the start.
         output: the `pair_values` shard; its record stands beside it.
-        inputs: the hash of the vectors, by their path.
 
     Raises:
         InputError: the file of vectors is not what it should be.

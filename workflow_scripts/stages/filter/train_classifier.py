@@ -376,11 +376,8 @@ def train_column(
     """Train a classifier of references against paraphrases.
 
     Args:
-        config: of the column.
         folder: with `pair_columns` shards.
-        shards: their number.
         output: folder of the model; its record `model.json` stands in it.
-        inputs: the hash of the file of word vectors, by its path, if there is one.
         corpus: the only one whose references it learns from.
         candidates: folder with as many `scored` shards, where negatives are of all candidates.
     """

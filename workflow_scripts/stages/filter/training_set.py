@@ -245,7 +245,6 @@ def write_training_set(
     Args:
         config: of the training set, as `training_sets` gives it.
         folder: with `pair_columns` shards.
-        shards: their number.
         output: the training set (Parquet); its record stands beside it.
         values: a folder with `pair_values` shards for each column that a model computed.
         shared: folders as the first, and how many shards each has: only references that all of

@@ -116,14 +116,10 @@ def fit(
         config: `features`, `encoder`, `language`, `precision`, `good`, `seed`; the files that
             `examples` reads; `encoder_precision`, if it is not fp32.
         output: `judge.json`; its record is `fitting.json` beside it.
-        inputs: the hashes of the user's files that are read, by path.
         words: what `generate.known_words` wrote, if a feature needs it.
         grammar: `model.json` of a grammar model; None for the one that ships.
         forward: folder of that model, if a feature needs it.
         backward: folder of that model, if a feature needs it.
-        device: that computes.
-        batch_tokens: target tokens that are scored at once.
-        threads: that compute.
 
     Raises:
         InputError: a feature lacks what it needs, or a file is not as it should be.

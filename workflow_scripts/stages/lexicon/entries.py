@@ -250,7 +250,6 @@ def write_entries(
         words: folder of the words.
         counts: folder of the counts.
         shards: of the counts.
-        output: the folder of the lexicon.
         tags: the file of the words' parts of speech; None: there is none.
 
     Raises:

@@ -320,7 +320,6 @@ def measure_lexicon(
         embeddings: folders of embeddings to compare it with, by name.
         training_sets: the files of pairs that it was made of, read on the testbed only.
         inputs: the hashes of the files of `config`, by path; others are refused.
-        threads: of torch.
     """
     torch.set_num_threads(threads)
     kinds = ("word_similarity", "ppdb", "antonyms", "vectors")

@@ -54,8 +54,6 @@ def write_tags(
         config: `folder`, `package` and `language` of the tagger.
         training_sets: their files.
         words: folder of the words.
-        output: the file.
-        inputs: the hashes of the tagger's files, which are read at the start.
 
     Raises:
         InputError: a file is damaged, or the tagger's folder is not what it should be.

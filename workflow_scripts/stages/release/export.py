@@ -281,8 +281,6 @@ def release_corpus(config: dict[str, Any], folder: Path, shards: int, output: Pa
         config: `best`, and `languages`, both codes; for a merge `runs`, each with its `name` and
             `source`; `written_sources` where there are any.
         folder: of the select stage.
-        shards: their number.
-        output: the folder.
     """
     runs = config.get("runs")
     languages = None if runs is None else {of_run["name"]: of_run["source"] for of_run in runs}

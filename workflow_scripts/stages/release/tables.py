@@ -37,7 +37,6 @@ def write_tables(config: dict[str, Any], units: list[str], tables: list[str], ou
         config: the release's part of the configuration.
         units: `<stage>[/<instance>]=<folder>` of the finished units, in the order of the flow.
         tables: `<name>=<module>:<function>` of each table.
-        output: the folder.
     """
     functions = dict(map(named, tables))
     finished = finished_run(config, units)

@@ -174,16 +174,10 @@ def continue_rewriter(
     """Train a rewriter on from a translation model, and measure it.
 
     Args:
-        config: of the unit.
         segments: the folder of the shards of segments.
-        shards: their number.
         pairs: the manifest of its pairs.
         model: the folder of the model to go on from.
-        work: a folder that outlives kills, from which the training goes on.
-        output: the folder of the rewriter.
         templates: the table of the templates that it learns.
-        threads: of torch.
-        device: to compute on.
     """
     task = Task(
         role=config["role"],

@@ -24,7 +24,6 @@ def make_rewriter(config: dict[str, Any], model: Path, output: Path) -> None:
     Args:
         config: `prefix`, the text that the model reads in front of every sentence, and `about`.
         model: the folder of the model in the stage `train`.
-        output: the folder of the rewriter.
 
     Raises:
         InputError: a file is damaged, or the model can't read the prefix.

@@ -236,10 +236,7 @@ def measure(
             `seed`; `templates` where it reads them: all are left free.
         model: folder of the rewriter.
         folder: of the shards of its pairs.
-        shards: their number.
         output: the file of outputs; the figures stand beside it, and their record.
-        threads: of torch.
-        device: to compute on.
 
     Raises:
         InputError: a file is damaged.

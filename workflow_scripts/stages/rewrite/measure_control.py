@@ -231,12 +231,8 @@ def measure(
         pairs: the folder of the shards of its pairs, without templates.
         trees: the folder of the shards of their trees.
         templates: the table of its templates.
-        shards: the number of shards.
         output: the table of answers; the measures stand beside it, and their record.
-        inputs: the hashes of the parser's files, by path.
         batch_rows: hypotheses at once.
-        threads: of torch.
-        device: to compute on.
 
     Raises:
         InputError: a file is damaged, or no held-out pair is of use.

@@ -54,9 +54,6 @@ def parse_shard(
         config: `folder`, `package` and `language` of the parser.
         pairs: the shard.
         output: the shard of trees, beside which its record is written.
-        inputs: the hashes of the parser's files, which are read at the start, by path.
-        device: to compute on.
-        threads: of torch.
 
     Raises:
         InputError: the shard or the parser's folder is not what it should be.

@@ -300,11 +300,8 @@ def repair_held_out(
         config: `beam`, and what `repair` asks for.
         model: folder of the rewriter.
         folder: of the shards of its pairs.
-        shards: their number.
         output: the table of sentences; the figures stand beside it.
         misspellings: lines wrong->right: one kind more.
-        threads: of torch.
-        device: to compute on.
 
     Raises:
         InputError: a file is damaged; see `repair`.

@@ -80,10 +80,7 @@ def make_vocabulary(
     """Make the SentencePiece model of one side of a rewriter.
 
     Args:
-        config: of the side.
         folder: of the shards of pairs.
-        shards: their number.
-        output: the SentencePiece model.
         taken: the folder of the model whose vocabulary is taken, if it is.
         templates: the table of templates, which get symbols.
 

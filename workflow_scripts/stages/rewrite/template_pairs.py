@@ -164,7 +164,6 @@ def write_pairs(
             of the training pairs of equal templates that is kept.
         pairs: the folder of the shards of pairs.
         trees: the folder of the shards of their trees.
-        shards: their number.
         output: the folder to write: shards of pairs with templates, and the table, with their
             records.
 

@@ -29,17 +29,11 @@ def train_rewriter(
     """Train a rewriter, and measure it as any model.
 
     Args:
-        config: of the unit.
         segments: the folder of the shards of segments.
-        shards: their number.
         pairs: the manifest of its pairs.
         source_model: SentencePiece's.
         reference_model: SentencePiece's.
-        work: a folder that outlives kills, from which the training goes on.
-        output: the folder of the model.
         templates: the table of the templates that it learns.
-        threads: of torch and Sockeye.
-        device: to compute on.
     """
     task = Task(
         **{key: value for key, value in config.items() if key != "about"},

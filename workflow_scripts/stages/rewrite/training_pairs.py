@@ -215,8 +215,6 @@ def write_pairs(
             what is read, also `noise` and `language`.
         training_sets: their files.
         evaluation: the table of sentences that the run tests on.
-        shards: their number.
-        output: the folder of the shards.
 
     Raises:
         InputError: a file is damaged, or there are too few references.

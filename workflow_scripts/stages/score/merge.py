@@ -197,8 +197,6 @@ def write_merged(
     """Write one shard of what other runs have selected, or the vocabulary of the first of them.
 
     Args:
-        config: of the unit.
-        inputs: the hashes of the files of these runs, by path.
         output: the shard or the vocabulary.
         shard: its number; None for the vocabulary.
     """

@@ -196,8 +196,6 @@ def find_threshold(
     Args:
         config: of the unit, whose `keep` says what kind of threshold it is.
         folder: with the shards.
-        shards: their number.
-        output: the file.
         references: a folder with as many `reference_scores` shards; only a quantile of the
             references needs it.
         judged: a folder with as many `judged` shards, where a judge has its say. The threshold then

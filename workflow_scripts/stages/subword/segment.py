@@ -77,11 +77,9 @@ def segment_shard(
     The record counts pairs; `extra` has the pairs and the segments of each split.
 
     Args:
-        config: of the unit.
         input: the shard of pairs.
         source_model: SentencePiece's.
         reference_model: SentencePiece's.
-        output: the shard of segments.
     """
     check_config(config)
     models: dict[Side, Path] = {"source": source_model, "reference": reference_model}

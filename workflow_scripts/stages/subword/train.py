@@ -162,10 +162,7 @@ def train_side(config: dict[str, Any], folder: Path, shards: int, output: Path) 
     """Train the SentencePiece model of one side of the bitext.
 
     Args:
-        config: of the model.
         folder: with shards of pairs.
-        shards: their number.
-        output: the model.
     """
     train_on_shards(config, shard_paths(folder, shards), output)
 

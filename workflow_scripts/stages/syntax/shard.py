@@ -91,10 +91,7 @@ def parse_shard(
             are parsed, drawn by `seed`.
         paraphrases: the `paraphrases` shard.
         output: the `trees` shard; its record stands beside it.
-        inputs: the hashes of the parser's files, by path; they are read at the start.
-        device: that computes.
         batch_sentences: sentences parsed at once.
-        threads: that compute.
 
     Raises:
         InputError: the shard or the parser's folder is not what it should be.

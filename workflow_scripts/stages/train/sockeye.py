@@ -252,14 +252,8 @@ def train_with_sockeye(
     Args:
         config: of the unit; see `Task`.
         segments: the folder of the shards of segments.
-        shards: their number.
         source_model: SentencePiece's.
         reference_model: SentencePiece's.
-        work: a folder that outlives kills, from which the training goes on.
-        output: the folder of the model.
-        inputs: the hashes of the user's files that are read, by path.
-        threads: of torch and Sockeye.
-        device: to compute on.
         mxnet_python: the interpreter of the backend mxnet, or the record of rule train_mxnet.
 
     Raises:

@@ -278,13 +278,8 @@ def take_over(
 
     Args:
         config: of the unit; see `Task`.
-        output: the folder of the model.
         pairs: the folder of the shards of pairs; without one the model is not measured, and of its
             direction its own files alone tell.
-        shards: their number.
-        inputs: the hashes of the user's files that are read, by path.
-        threads: of torch.
-        device: to compute on.
 
     Raises:
         InputError: see `unchanged` and `make_model`.

@@ -28,7 +28,6 @@ def collect(config: dict[str, Any], output: Path, inputs: dict[str, str] | None 
     Args:
         config: `data` (folders in SentEval's layout) and `tasks` (names).
         output: Parquet file, beside which its record is written.
-        inputs: the hashes of the files of `data`, by path.
 
     Raises:
         InputError: see `unchanged`, `tasks.chosen` and `senteval_readers.read_task`.

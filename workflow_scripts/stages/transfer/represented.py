@@ -119,7 +119,6 @@ def test_representation(
         tasks: rows of the tasks (Parquet).
         work: folder for what is kept meanwhile.
         output: JSON file; its record is `testing.json` beside it.
-        inputs: the hashes of the user's files that are read, by path.
         model: folder of the embedding, if it is one.
         pairs: its training set (Parquet).
     """

@@ -296,9 +296,6 @@ def tune_for_task(
         output: JSON lines; see `tune`.
         encoder: its folder; else the config's `base` says it.
         config: keys of `encoder_tasks`; those that it lacks have their defaults.
-        inputs: the hashes of the user's files that are read, by path.
-        device: that computes.
-        threads: that compute.
 
     Raises:
         InputError: there is no such task, key or encoder; or see `tune`.

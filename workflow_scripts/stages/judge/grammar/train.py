@@ -83,7 +83,6 @@ def train_grammar(
     """Train a grammar model: sound sentences against the same sentences damaged.
 
     Args:
-        output: folder of the model.
         input: UTF-8 text files, a sentence a line (the last column).
         folder: with shards of references, of a run; instead of `input`.
         shards: of the folder.
