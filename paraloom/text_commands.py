@@ -133,12 +133,8 @@ def score() -> None:
     from paraloom.scoring import nlls
     from paraloom.threads import Threads
 
-    threads = Threads(arguments.threads)
     loaded = models.load(arguments.model, arguments.device, arguments.precision)
-
-    def values(texts: list[list[str]]) -> Iterator[float]:
-        return threads.in_chunks(partial(nlls, loaded), texts, BATCH)
-
+    values = partial(nlls, loaded, Threads(arguments.threads))
     known = Columns(("source", "target"))
     writer = LineWriter(arguments.to, "score", ("nll",), False)
     answered = partial(_valued, name="nll", values=values)
@@ -165,12 +161,9 @@ def judge() -> None:
     threads = Threads(arguments.threads)
     ready = ReadyJudge(arguments.judge, arguments.language, None, arguments.device)
 
-    def of_batch(texts: Sequence[list[str]]) -> list[float]:
-        references, paraphrases = zip(*texts, strict=True)
-        return ready.probabilities(Pairs(references, paraphrases))
-
     def probabilities(texts: list[list[str]]) -> Iterator[float]:
-        return threads.in_chunks(of_batch, texts, BATCH)
+        pairs = Pairs([left for left, _ in texts], [right for _, right in texts])
+        return iter(ready.probabilities(pairs, threads.side_by_side))
 
     known = Columns(("reference", "paraphrase"))
     writer = LineWriter(arguments.to, "judgment", ("probability",), False)
