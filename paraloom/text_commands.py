@@ -334,13 +334,6 @@ def _answer(
 ) -> None:
     """Answer all rows; say on stderr which have no answer, or one to a part of the text alone.
 
-    Args:
-        arguments: of the command line.
-        columns: what the subcommand knows.
-        ask: makes of a row what is asked.
-        answered: answers a batch of it, in order.
-        writer: writes the answers.
-
     Raises:
         InputError: a file, or a row of it, is not as it should be.
     """

@@ -24,9 +24,6 @@ _setting = Lock()
 class Threads:
     """Threads that answer batches; more batches than threads wait for their turn.
 
-    Args:
-        count: how many.
-
     Raises:
         ArgumentError: it is no whole number above zero.
     """

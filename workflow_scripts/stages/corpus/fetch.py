@@ -390,12 +390,7 @@ def _check(part: Path, url: str, expected: str) -> None:
 
 
 def download_file(url: str, sha256: str, output: Path) -> None:
-    """Download one file and verify its SHA-256.
-
-    Args:
-        url: http or https.
-        sha256: of the whole file.
-    """
+    """Download one file and verify its SHA-256."""
     fetch(url, sha256, output)
 
 

@@ -311,13 +311,6 @@ def write_parts(
 ) -> dict[str, dict[str, Any]]:
     """Write the pairs to train on, and those that are held out.
 
-    Args:
-        graph: the sentences.
-        vectors: theirs.
-        known: which of them have a vector.
-        config: as `mine`.
-        output: the folder.
-
     Returns:
         By the name of the file `pairs`, how many it has, and `sentences`, `without_negative`,
         `without_vector` and the mean `neighbour_cosine`.

@@ -35,10 +35,6 @@ def figures(answers: dict[str, Answers], rows: Iterable[ParaphrasesRow]) -> dict
 
     A row has a prompt if its reference or its source is that. Rows with the same prompt count as
     one list of paraphrases.
-
-    Args:
-        answers: `normalised`.
-        rows: `COLUMNS` of the `paraphrases` schema.
     """
     paraphrases: dict[str, list[Ranked]] = {}
     for row in rows:

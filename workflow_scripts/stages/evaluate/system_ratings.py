@@ -153,11 +153,6 @@ def best_against_worst(
     """Return the measures of the oracle systems max and min against each other (Table 2).
 
     A reference with one scored paraphrase counts, too: it stands in both.
-
-    Args:
-        rows: see `rows_of`.
-        segmenter: see `compared`.
-        levels: see `compared`.
     """
     first, second = (rows[name].set_index("reference") for name in (ORACLES[0], ORACLES[-1]))
     joined = first.join(second, rsuffix="_worst")

@@ -99,13 +99,7 @@ class Variant:
             self.against.setdefault(name, Against()).merge(sums)
 
     def result(self, names: list[str], samples: int, seed: int) -> dict[str, Any]:
-        """Return the entry in variants.json.
-
-        Args:
-            names: of all variants, in their order.
-            samples: bootstrap samples behind the interval.
-            seed: of the draws.
-        """
+        """Return the entry in variants.json."""
         measures = self.group.result(samples, seed)
         return {
             "references": self.references,

@@ -142,13 +142,6 @@ def assemble(
 ) -> Found:
     """Return one reference with its candidates, and counts for the record.
 
-    Args:
-        job: the reference and its searches.
-        decodings: what each search found.
-        vocabulary: of the model's output.
-        segmenter: of the references.
-        split: gives the words of references and candidates.
-
     Returns:
         The row, and these counts: `candidates`; `unfinished` samples (they reached the maximum
         length), or beams without any output, and `empty` outputs, all of them dropped; `unmet`
@@ -277,9 +270,6 @@ def with_results(
 
 def held_out_references(shards: list[Path]) -> set[str]:
     """Return the ids of the references of the split `test`, which a rewriter did not learn from.
-
-    Args:
-        shards: of the rewriter's pairs.
 
     Raises:
         InputError: a shard is missing, or is not what its stage wrote.

@@ -286,10 +286,6 @@ def by_template(
 def examples(answered: Sequence[Answer], sentences: int) -> list[dict[str, Any]]:
     """Return some originals with their paraphrases by template (ParaNMT-50M, Table 11).
 
-    Args:
-        answered: all answers.
-        sentences: originals, the first ones.
-
     Returns:
         For each `original` its `template` and `paraphrases`: `template`, `paraphrase` and `met`,
         those of the frequent templates that the chosen paraphrase has.

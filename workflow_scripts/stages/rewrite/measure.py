@@ -160,13 +160,7 @@ def _bleu(sums: Sums) -> Sums:
 
 
 def figures(counted: dict[str, Sums], samples: int, seed: int) -> dict[str, Any]:
-    """Return the figures of all sentences, each with its 95 % bootstrap interval.
-
-    Args:
-        counted: see `columns`.
-        samples: bootstrap samples to draw.
-        seed: of the draws.
-    """
+    """Return the figures of all sentences, each with its 95 % bootstrap interval."""
     places: dict[str, list[int]] = {}
     wide = 0
     for name, values in counted.items():

@@ -75,9 +75,6 @@ def candidates(listed: list[Listed]) -> list[ScoredCandidate]:
     The first ones of all runs come first, in the order of the runs, then the second ones, and so
     on: NLLs of different models can't be compared. Equal paraphrases count as the first of them,
     with its NLLs and the tags of all.
-
-    Args:
-        listed: all of them, run by run.
     """
     groups: dict[str, list[Listed]] = {}
     for paraphrase in sorted(listed, key=lambda paraphrase: paraphrase.paraphrase["rank"]):

@@ -43,9 +43,6 @@ def distinct(candidates: Iterable[GeneratedCandidate]) -> list[ScoredCandidate]:
     segmentations that were sampled. Its variant names all variants that gave it, with blanks
     between, in the order of the samples.
 
-    Args:
-        candidates: the samples.
-
     Returns:
         The distinct texts of each source. They have no backward NLL yet.
     """
@@ -103,9 +100,6 @@ def best_of_sources(candidates: Iterable[ScoredCandidate]) -> list[ScoredCandida
 
     Without any sum the lowest forward NLL counts; of equal ones the first. Counts and variants are
     those of all sources.
-
-    Args:
-        candidates: the distinct texts of each source, scored.
     """
     same: dict[str, list[ScoredCandidate]] = {}
     for candidate in candidates:

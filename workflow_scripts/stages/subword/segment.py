@@ -75,11 +75,6 @@ def segment_shard(
     """Cut a shard of pairs into sub-word pieces.
 
     The record counts pairs; `extra` has the pairs and the segments of each split.
-
-    Args:
-        input: the shard of pairs.
-        source_model: SentencePiece's.
-        reference_model: SentencePiece's.
     """
     check_config(config)
     models: dict[Side, Path] = {"source": source_model, "reference": reference_model}

@@ -159,11 +159,7 @@ def train_on_shards(config: dict[str, Any], paths: list[Path], output: Path) -> 
 
 
 def train_side(config: dict[str, Any], folder: Path, shards: int, output: Path) -> None:
-    """Train the SentencePiece model of one side of the bitext.
-
-    Args:
-        folder: with shards of pairs.
-    """
+    """Train the SentencePiece model of one side of the bitext."""
     train_on_shards(config, shard_paths(folder, shards), output)
 
 
