@@ -61,7 +61,7 @@ def show(lines: Iterable[str], last: deque[str]) -> bool:
     begun = time.monotonic()
     waiting, done = Counter[str](), Counter[str]()
     planned = False
-    with tqdm(bar_format=_BAR, smoothing=0, disable=None, leave=False, total=0) as bar:
+    with tqdm(bar_format=_BAR, smoothing=0, disable=None, leave=False) as bar:
         for line in map(str.rstrip, lines):
             if line.startswith(_FOR_USER):
                 bar.write(line, file=sys.stderr)
@@ -75,7 +75,7 @@ def show(lines: Iterable[str], last: deque[str]) -> bool:
             elif planned and (found := _COUNT.match(line)):
                 if planned := found[1] != "total":
                     waiting[_STAGE.sub(r"\1", found[1])] += int(found[2])
-                    bar.total += int(found[2]) * _weight(found[1])
+                    bar.total = (bar.total or 0) + int(found[2]) * _weight(found[1])
             elif found := _BEGUN.match(line):
                 bar.set_description_str(found[1].replace("_", " "))
             elif found := _DONE.match(line):
