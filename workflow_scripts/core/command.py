@@ -18,6 +18,7 @@ from workflow_scripts.core.cli import (
     json_argument,
     path_argument,
     positive,
+    run,
     words,
 )
 
@@ -43,8 +44,11 @@ class Main(Protocol):
         """Do what a command line says, by default that of the process."""
 
 
-def command(function: Callable[..., None]) -> Main:
+def command(function: Callable[..., None], name: str) -> Main:
     """Return the `main` of a module: it parses a command line, and calls `function`.
+
+    As the last line of the module: where that is what was started, its `name` is `__main__`, and
+    the command begins.
 
     A parameter's type says what its option takes: Path, str, int or float one word; Literal one of
     these; bool none; a sequence of them several words; dict[str, Path] several NAME=PATH; anything
@@ -59,6 +63,8 @@ def command(function: Callable[..., None]) -> Main:
         function(**vars(_parser(function).parse_args(words(argv))))
 
     main.__doc__ = function.__doc__
+    if name == "__main__":
+        run(main)
     return main
 
 

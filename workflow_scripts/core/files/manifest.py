@@ -18,7 +18,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
@@ -315,7 +314,4 @@ def write_manifest(
     write_json(output, sealed(merge(unit, parts, hashes)))
 
 
-main = command(write_manifest)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_manifest, __name__)

@@ -12,7 +12,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import record_path, write_record
@@ -258,7 +257,4 @@ def _tell(rejects: Rejects, config: dict[str, Any], shard: str) -> None:
         )
 
 
-main = command(clean_shard)
-
-if __name__ == "__main__":
-    run(main)
+main = command(clean_shard, __name__)

@@ -21,7 +21,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError, printable
 from workflow_scripts.core.files.atomic import write_json
@@ -394,7 +393,4 @@ def download_file(url: str, sha256: str, output: Path) -> None:
     fetch(url, sha256, output)
 
 
-main = command(download_file)
-
-if __name__ == "__main__":
-    run(main)
+main = command(download_file, __name__)

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
@@ -147,7 +146,4 @@ def import_shards(
     )
 
 
-main = command(import_shards)
-
-if __name__ == "__main__":
-    run(main)
+main = command(import_shards, __name__)

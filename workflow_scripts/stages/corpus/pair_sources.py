@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.manifest import read_record, shard_paths
 from workflow_scripts.core.files.rows import WrittenRow
@@ -84,7 +83,4 @@ def pair_sources(config: dict[str, Any], sources: Path, shards: int, output: Pat
     )
 
 
-main = command(pair_sources)
-
-if __name__ == "__main__":
-    run(main)
+main = command(pair_sources, __name__)

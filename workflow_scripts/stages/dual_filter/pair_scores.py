@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.manifest import verify
@@ -111,7 +110,4 @@ def score_shard(
     write_shard(Input(pairs, PairRow).rows(), scored, output, PairScoreRow, "dual_filter", tally)
 
 
-main = command(score_shard)
-
-if __name__ == "__main__":
-    run(main)
+main = command(score_shard, __name__)

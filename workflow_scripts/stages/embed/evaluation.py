@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
@@ -137,7 +136,4 @@ def without_tested(
     return untested, removed
 
 
-main = command(collect)
-
-if __name__ == "__main__":
-    run(main)
+main = command(collect, __name__)

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
@@ -312,7 +311,4 @@ def train_embedding(
     train(task, output, checkpoint_seconds)
 
 
-main = command(train_embedding)
-
-if __name__ == "__main__":
-    run(main)
+main = command(train_embedding, __name__)

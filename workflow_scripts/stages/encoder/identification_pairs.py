@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
@@ -418,7 +417,4 @@ def _require(count: int, pairs: Path, left_out: Mapping[str, int], name: str = T
     )
 
 
-main = command(mine)
-
-if __name__ == "__main__":
-    run(main)
+main = command(mine, __name__)

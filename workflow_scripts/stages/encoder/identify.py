@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 from torch import Tensor
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.files.file_lock import locked
@@ -218,7 +217,4 @@ def tune(
             publish(model, tokenizer, metrics, (metrics["pairs"], {}), work, output)
 
 
-main = command(tune)
-
-if __name__ == "__main__":
-    run(main)
+main = command(tune, __name__)

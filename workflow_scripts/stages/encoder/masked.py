@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
@@ -320,7 +319,4 @@ def train_masked(
             publish(*model_and_metrics, (rows, dict(rejected)), work, output)
 
 
-main = command(train_masked)
-
-if __name__ == "__main__":
-    run(main)
+main = command(train_masked, __name__)

@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import read_json, shard_paths, verify, write_record
@@ -184,7 +183,4 @@ def write_bounds(
         print(f"warning: {doubt}; {ADVICE}", file=sys.stderr)
 
 
-main = command(write_bounds)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_bounds, __name__)

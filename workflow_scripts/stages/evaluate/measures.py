@@ -16,7 +16,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
@@ -200,7 +199,4 @@ def measure_system(
     write_record(output.with_name(RECORD), references, references, {}, files=[output])
 
 
-main = command(measure_system)
-
-if __name__ == "__main__":
-    run(main)
+main = command(measure_system, __name__)

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.input_files import unchanged
@@ -75,7 +74,4 @@ def write_answers(
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 
-main = command(write_answers)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_answers, __name__)

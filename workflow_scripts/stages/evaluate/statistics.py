@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
@@ -440,7 +439,4 @@ def write_statistics(
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 
-main = command(write_statistics)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_statistics, __name__)

@@ -12,7 +12,6 @@ from typing import Any
 
 import pandas as pd
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
@@ -361,7 +360,4 @@ def write_ratings(
     write_record(output.with_name(RECORD), references, references, {}, files=[output])
 
 
-main = command(write_ratings)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_ratings, __name__)

@@ -12,7 +12,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import shard_paths, verify, verify_file, write_record
@@ -282,7 +281,4 @@ def measure_variants(
     write_record(output.with_name(RECORD), references, references, {}, files=[output])
 
 
-main = command(measure_variants)
-
-if __name__ == "__main__":
-    run(main)
+main = command(measure_variants, __name__)

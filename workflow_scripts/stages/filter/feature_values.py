@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
@@ -109,7 +108,4 @@ def write_feature(
         stream_feature(pairs, output, feature, models, reference_scores)
 
 
-main = command(write_feature)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_feature, __name__)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
@@ -111,7 +110,4 @@ def write_outside(
         write_shard(lines, with_columns, output, PairColumnsRow, f"outside {name}: lines", tally)
 
 
-main = command(write_outside)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_outside, __name__)

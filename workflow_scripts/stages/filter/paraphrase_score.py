@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify
@@ -130,7 +129,4 @@ def write_scores(
     write_values(pairs, output, table.cosines, "paraphrase score", extra={"vectors": counts})
 
 
-main = command(write_scores)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_scores, __name__)

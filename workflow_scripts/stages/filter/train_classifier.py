@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
@@ -395,7 +394,4 @@ def train_column(
     write_record(output / RECORD, 0, 0, {}, extra=metrics["validation"], files=files)
 
 
-main = command(train_column)
-
-if __name__ == "__main__":
-    run(main)
+main = command(train_column, __name__)

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths
@@ -284,7 +283,4 @@ def write_training_set(
     )
 
 
-main = command(write_training_set)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_training_set, __name__)

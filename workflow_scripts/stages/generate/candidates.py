@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.input_files import unchanged
@@ -364,7 +363,4 @@ def generate_shard(
     )
 
 
-main = command(generate_shard)
-
-if __name__ == "__main__":
-    run(main)
+main = command(generate_shard, __name__)

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.files.input_files import unchanged
@@ -141,7 +140,4 @@ def fit(
     write_record(path.with_name(RECORD), rows, rows, {}, files=[path])
 
 
-main = command(fit)
-
-if __name__ == "__main__":
-    run(main)
+main = command(fit, __name__)

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
@@ -223,7 +222,4 @@ def judge_candidates(
         judge_shard(scored, references, output, bench)
 
 
-main = command(judge_candidates)
-
-if __name__ == "__main__":
-    run(main)
+main = command(judge_candidates, __name__)

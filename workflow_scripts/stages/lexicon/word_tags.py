@@ -4,7 +4,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import write_record
@@ -77,7 +76,4 @@ def write_tags(
     write_record(output, total, total, {}, {"sentences": tagged, "tagged": len(tags)})
 
 
-main = command(write_tags)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_tags, __name__)

@@ -18,7 +18,6 @@ from typing import Any, Literal, NotRequired, TypedDict
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
@@ -289,7 +288,4 @@ def release_corpus(config: dict[str, Any], folder: Path, shards: int, output: Pa
     export(shard_paths(folder, shards), output, config["best"], language, languages, written)
 
 
-main = command(release_corpus)
-
-if __name__ == "__main__":
-    run(main)
+main = command(release_corpus, __name__)

@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
@@ -194,7 +193,4 @@ def continue_rewriter(
     make_model(task, output, tell(config["about"], pairs, templates, output))
 
 
-main = command(continue_rewriter)
-
-if __name__ == "__main__":
-    run(main)
+main = command(continue_rewriter, __name__)

@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import atomic_path, copy_file, write_json
 from workflow_scripts.core.files.manifest import verify, write_record
@@ -47,7 +46,4 @@ def _share(path: Path, name: Path) -> None:
         copy_file(path, name)
 
 
-main = command(make_rewriter)
-
-if __name__ == "__main__":
-    run(main)
+main = command(make_rewriter, __name__)

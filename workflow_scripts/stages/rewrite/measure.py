@@ -14,7 +14,6 @@ import torch
 from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.files.atomic import write_json, write_text
@@ -262,7 +261,4 @@ def measure(
     write_record(output, len(sentences), len(sentences), {}, files=[output, beside])
 
 
-main = command(measure)
-
-if __name__ == "__main__":
-    run(main)
+main = command(measure, __name__)

@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
@@ -255,7 +254,4 @@ def measure(
     write_record(output, len(answered), len(answered), {}, files=[output, beside])
 
 
-main = command(measure)
-
-if __name__ == "__main__":
-    run(main)
+main = command(measure, __name__)

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import copy_file
@@ -98,7 +97,4 @@ def make_vocabulary(
         train({**config, **of_templates}, shard_paths(folder, shards), output)
 
 
-main = command(make_vocabulary)
-
-if __name__ == "__main__":
-    run(main)
+main = command(make_vocabulary, __name__)

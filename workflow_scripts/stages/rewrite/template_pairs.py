@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths, write_record
@@ -204,7 +203,4 @@ def write_pairs(
     write_record(output / syntax_templates.TABLE, len(count), len(count), {}, extra)
 
 
-main = command(write_pairs)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_pairs, __name__)

@@ -5,7 +5,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.files.manifest import shard_paths
@@ -48,7 +47,4 @@ def train_rewriter(
     make_model(task, output, tell(config["about"], pairs, templates, output))
 
 
-main = command(train_rewriter)
-
-if __name__ == "__main__":
-    run(main)
+main = command(train_rewriter, __name__)

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
@@ -204,7 +203,4 @@ def write_merged(
             merge_shard(config, shard, output)
 
 
-main = command(write_merged)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_merged, __name__)

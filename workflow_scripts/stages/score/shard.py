@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.manifest import verify
@@ -297,7 +296,4 @@ def score_shard(
     )
 
 
-main = command(score_shard)
-
-if __name__ == "__main__":
-    run(main)
+main = command(score_shard, __name__)

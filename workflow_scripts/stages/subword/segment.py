@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
@@ -103,7 +102,4 @@ def segment_shard(
     write_shard(pairs, segments, output, SegmentRow, f"segment {input.stem}", tally)
 
 
-main = command(segment_shard)
-
-if __name__ == "__main__":
-    run(main)
+main = command(segment_shard, __name__)

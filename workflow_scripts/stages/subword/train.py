@@ -9,7 +9,6 @@ from typing import Any
 
 import sentencepiece
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
@@ -163,7 +162,4 @@ def train_side(config: dict[str, Any], folder: Path, shards: int, output: Path) 
     train_on_shards(config, shard_paths(folder, shards), output)
 
 
-main = command(train_side)
-
-if __name__ == "__main__":
-    run(main)
+main = command(train_side, __name__)

@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.input_files import unchanged
@@ -117,7 +116,4 @@ def parse_shard(
     )
 
 
-main = command(parse_shard)
-
-if __name__ == "__main__":
-    run(main)
+main = command(parse_shard, __name__)

@@ -15,7 +15,6 @@ from typing import IO, Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
@@ -273,7 +272,4 @@ def train_with_sockeye(
         make_model(task, output)
 
 
-main = command(train_with_sockeye)
-
-if __name__ == "__main__":
-    run(main)
+main = command(train_with_sockeye, __name__)

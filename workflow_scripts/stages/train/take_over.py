@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
@@ -291,7 +290,4 @@ def take_over(
         make_model(task, output)
 
 
-main = command(take_over)
-
-if __name__ == "__main__":
-    run(main)
+main = command(take_over, __name__)

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
@@ -62,7 +61,4 @@ def read_collected(path: Path) -> list[TaskData]:
     return [TaskData(name, parts, known[name]["latin1"]) for name, parts in by_task.items()]
 
 
-main = command(collect)
-
-if __name__ == "__main__":
-    run(main)
+main = command(collect, __name__)

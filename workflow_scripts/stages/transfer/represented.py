@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.input_files import unchanged
@@ -137,7 +136,4 @@ def test_representation(
     shutil.rmtree(work, ignore_errors=True)
 
 
-main = command(test_representation)
-
-if __name__ == "__main__":
-    run(main)
+main = command(test_representation, __name__)

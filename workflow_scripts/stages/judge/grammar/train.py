@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
@@ -106,7 +105,4 @@ def train_grammar(
     train_model(sentences, output, config or {}, about)
 
 
-main = command(train_grammar)
-
-if __name__ == "__main__":
-    run(main)
+main = command(train_grammar, __name__)
