@@ -21,8 +21,9 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,17 +32,15 @@ from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import (
     JudgedRow,
     ParaphrasesRow,
-    ScoredCandidate,
     ScoredRow,
 )
 from workflow_scripts.plan.resolve import resolve
-from workflow_scripts.stages.score.near_doubles import of_each_content, same_content, unlikeness
+from workflow_scripts.stages.score.near_doubles import likeliest, same_content
 from workflow_scripts.stages.select.shard import read_bounds, select
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 DATA = Path(os.environ.get("PARALOOM_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 SEED, BOUND = 1, 0.25
-Judged: TypeAlias = tuple[ScoredCandidate, float | None]
 # The stages that a table shows, by the modules of their jobs.
 STAGES = {
     "sources": "generate.write_sources",
@@ -155,15 +154,12 @@ def show_thinned(run: Run, most: int, likely: bool) -> None:
     losses, selected, count = [], [], 0
     for row, judged in zip(run.scored, run.judged, strict=True):
         pairs = list(zip(row["candidates"], judged["probabilities"], strict=True))
-
-        def content(pair: Judged) -> Hashable:
-            return same_content(pair[0]["text"], "en")
-
-        def order(pair: Judged, reference: str = row["reference"]) -> tuple[float, str]:
-            nll, text = pair[0]["forward_nll"], pair[0]["text"]
-            return (unlikeness(nll, text, reference) if likely else nll), text
-
-        left = of_each_content(pairs, content, order, most)
+        content = partial(same_content, language="en")
+        by_text = {pair[0]["text"]: pair for pair in pairs}
+        nlls = {text: candidate["forward_nll"] for text, (candidate, _) in by_text.items()}
+        # With no word of a reference the NLL alone counts.
+        reference = row["reference"] if likely else ""
+        left = [by_text[text] for text in likeliest(nlls, reference, content, most)]
         count += len(left)
         best, found = (dict[Hashable, float](), dict[Hashable, float]())
         for listed, of_content in ((pairs, best), (left, found)):

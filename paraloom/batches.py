@@ -235,13 +235,7 @@ def _alike(text: str, paraphrase: str) -> bool:
 
 
 def why_fewer(found: int, wanted: int, why: str | None) -> str | None:
-    """Return why fewer than wanted were found, None if they are enough.
-
-    Args:
-        found: how many.
-        wanted: how many.
-        why: the reason if there are none.
-    """
+    """Return why fewer than wanted were found, `why` if none were; None if they are enough."""
     if found >= wanted:
         return None
     if found:

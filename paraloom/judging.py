@@ -12,10 +12,10 @@ from workflow_scripts.core.device import choose_device
 from workflow_scripts.nmt.memory import bound_compiled_products
 from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Numbers, Pairs
-from workflow_scripts.stages.judge.opened import has_labels, judge_of, models_of, scores
+from workflow_scripts.stages.judge.opened import AtWork, has_labels, judge_of, models_of, scores
 
 # Pairs that are judged together: the vectors of all their tokens are in memory.
-CHUNK = 128
+_CHUNK = 64
 
 
 class ReadyJudge:
@@ -50,17 +50,13 @@ class ReadyJudge:
         place = choose_device(device_for(device, "fp32")).type
         self._models = models_of(judge, encoder, None, place)
 
-    def probabilities(self, pairs: Pairs, first: int = 0) -> list[float]:
-        """Return the probability of each pair to be good.
-
-        Args:
-            pairs: of texts.
-            first: how many pairs stand before them, for messages.
+    def probabilities(self, pairs: Pairs, at_work: AtWork = map) -> list[float]:
+        """Return the probability of each pair to be good; see `scores`.
 
         Raises:
             InputError: too little is known of a pair.
         """
-        return list(scores(self._judge, pairs, self._models, CHUNK, first))
+        return list(scores(self._judge, pairs, self._models, _CHUNK, at_work))
 
 
 def ready_judge(

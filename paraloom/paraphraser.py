@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import overload
 
@@ -22,12 +23,7 @@ from workflow_scripts.plan.catalogues.judges import DEFAULT
 from workflow_scripts.stages.judge.known_pairs import Pairs
 from workflow_scripts.stages.rewrite import requests as wishes
 from workflow_scripts.stages.rewrite.rewriter import Plan, Rewriter, Settings
-from workflow_scripts.stages.score.near_doubles import (
-    Key,
-    content_key,
-    of_each_content,
-    unlikeness,
-)
+from workflow_scripts.stages.score.near_doubles import content_key, likeliest
 
 _USUAL = Search()
 # Before what is wrong with a source that was given.
@@ -118,6 +114,7 @@ class Paraphraser:
             there = default[0] if there is None else there
             back = default[1] if back is None else back
         self.language = language
+        self._content = partial(content_key, language=language)
         self._search, self._seed = search, require_seed(seed)
         self._there = models.load(there, device, precision)
         self._back = models.load(back, device, precision)
@@ -259,26 +256,17 @@ class Paraphraser:
         for (work, source, _), answer in zip(planned, answers, strict=True):
             if answer.why:
                 work.whys.append(answer.why)
-            own = content_key(work.text, self.language)
+            own = self._content(work.text)
             for found in answer.paraphrases:
                 text, known = found.text, work.candidates.get(found.text)
                 if known is not None and known.nll <= found.score:
                     continue
-                if content_key(text, self.language) != own:
+                if self._content(text) != own:
                     work.candidates[text] = _Candidate(text, source, found.score)
         for work in works:
-            work.candidates = {each.text: each for each in self._likely(work)}
-
-    def _likely(self, work: _Work) -> list[_Candidate]:
-        """Return the likeliest candidates of each content, before anything costs."""
-
-        def content(each: _Candidate) -> Key:
-            return content_key(each.text, self.language)
-
-        def order(each: _Candidate) -> tuple[float, str]:
-            return unlikeness(each.nll, each.text, work.text), each.text
-
-        return of_each_content(work.candidates.values(), content, order, self._of_each_content)
+            nlls = {text: each.nll for text, each in work.candidates.items()}
+            likely = likeliest(nlls, work.text, self._content, self._of_each_content)
+            work.candidates = {text: work.candidates[text] for text in likely}
 
     def _score(self, works: list[_Work]) -> None:
         """Score each candidate against the source that gave it; forget what can't be scored."""

@@ -93,10 +93,6 @@ def read(
 def corpus_file(run: Path, system: str | None = None) -> Path:
     """Return the Parquet file of a released corpus.
 
-    Args:
-        run: as `read` takes it.
-        system: which one, where there are several.
-
     Raises:
         InputError: there is none, or several and none is chosen, or only another one.
     """

@@ -42,14 +42,12 @@ _ALIKE = 0.8
 class Columns:
     """The columns that a subcommand knows.
 
-    `texts`: each row has them; `lists`, `numbers` (whole), `shares` (0 to 1), `others`: a row may
-    have them.
+    `texts`: each row has them; `lists`, `numbers` and `others`: a row may have them.
     """
 
     texts: tuple[str, ...]
     lists: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
-    shares: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
 
     @property
@@ -60,7 +58,7 @@ class Columns:
     @property
     def optional(self) -> tuple[str, ...]:
         """Those that a row may have."""
-        return self.lists + self.numbers + self.shares + self.others
+        return self.lists + self.numbers + self.others
 
 
 class Row(NamedTuple):
@@ -167,26 +165,23 @@ def _of_tsv(name: str, lines: Iterator[str], columns: Columns) -> tuple[Sequence
             if len(cells) != len(header):
                 raise InputError(f"{place}: {len(cells)} columns, but the header has {len(header)}")
             pairs = zip(header, cells, strict=True)
-            yield place, {key: _value(place, key, cell, columns) for key, cell in pairs}
+            yield place, {key: _value(key, cell, columns) for key, cell in pairs}
 
     return header, found()
 
 
-def _value(place: str, name: str, cell: str, columns: Columns) -> Any:
-    """Return what a cell of a TSV stands for, None for an empty one that may be left out."""
+def _value(name: str, cell: str, columns: Columns) -> Any:
+    """Return what a cell of a TSV stands for, None for an empty one that may be left out.
+
+    Where a number is none, whoever asks for it says so.
+    """
     if not cell and name in columns.optional:
         return None
     if name in columns.lists:
         return [word.strip() for word in cell.split(BETWEEN) if word.strip()]
     if name in columns.numbers:
-        if not (cell.isascii() and cell.isdigit() and len(cell) < 10):
-            raise InputError(f"{place}: {name} is {cell[:20]!r}, and must be a whole number")
-        return int(cell)
-    if name in columns.shares:
-        try:
-            return float(cell)
-        except ValueError as error:
-            raise InputError(f"{place}: {name} is {cell[:20]!r}, and must be a number") from error
+        with suppress(ValueError):
+            return int(cell) if cell.isdecimal() else float(cell)
     return cell
 
 

@@ -1,12 +1,12 @@
 """Scores of given pairs: of translations by a model, of paraphrases by the judge."""
 
-from collections.abc import Sequence, Set, Sized
-from functools import partial
+from collections.abc import Iterator, Sequence, Set, Sized
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from paraloom import models
-from paraloom.judging import CHUNK, ReadyJudge, column
+from paraloom.judging import ReadyJudge, column
 from paraloom.requests import ArgumentError, refuse_table
 from paraloom.threads import Threads
 from workflow_scripts.nmt import scoring
@@ -16,7 +16,7 @@ from workflow_scripts.stages.rewrite.requests import clean
 from workflow_scripts.stages.rewrite.spellings import plain
 
 # Pairs that a thread scores at a time.
-_CHUNK = 256
+_CHUNK = 64
 
 
 def score(
@@ -51,13 +51,22 @@ def score(
     at_work = Threads(threads)
     loaded = models.load(model, device, precision)
     pairs = list(zip(map(clean, sources), map(clean, targets), strict=True))
-    return list(at_work.in_chunks(partial(nlls, loaded), pairs, _CHUNK))
+    return list(nlls(loaded, at_work, pairs))
 
 
-def nlls(loaded: models.Loaded, pairs: Sequence[Sequence[str]]) -> list[float]:
-    """Return the NLLs of pairs of cleaned texts, as `score` has them."""
-    pieces = ((loaded.source.encode(left), loaded.target.encode(right)) for left, right in pairs)
-    return list(scoring.score(loaded.model, pieces))
+def nlls(
+    loaded: models.Loaded, at_work: Threads, pairs: Sequence[Sequence[str]]
+) -> Iterator[float]:
+    """Yield the NLLs of pairs of cleaned texts, as `score` has them."""
+
+    def of_chunk(start: int) -> list[float]:
+        chunk = pairs[start : start + _CHUNK]
+        pieces = (
+            (loaded.source.encode(left), loaded.target.encode(right)) for left, right in chunk
+        )
+        return list(scoring.score(loaded.model, pieces))
+
+    return chain.from_iterable(at_work.side_by_side(of_chunk, range(0, len(pairs), _CHUNK)))
 
 
 def judge(
@@ -106,11 +115,7 @@ def judge(
         forward_nll=column("forward_nll", forward_nll, len(references)),
         backward_nll=column("backward_nll", backward_nll, len(references)),
     )
-
-    def of_rows(rows: Sequence[int]) -> list[float]:
-        return ready.probabilities(pairs.take(rows), rows[0])
-
-    return list(at_work.in_chunks(of_rows, range(len(pairs)), CHUNK))
+    return ready.probabilities(pairs, at_work.side_by_side)
 
 
 def _require_pairs(**lists: Any) -> None:

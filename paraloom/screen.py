@@ -20,7 +20,8 @@ _COUNT = re.compile(r"(\w+) +(\d+)$")
 # Jobs of a group stand indented.
 _BEGUN = re.compile(r" *(?:local)?rule (\w+):$")
 _DONE = re.compile(r"Finished jobid: \d+ \(Rule: (\w+)\)$")
-_STAGE = re.compile(r"dual_filter|[^_]+")
+# The stage of a rule, in front of the rest of its name.
+_STAGE = re.compile(r"(dual_filter|[^_]+)\w*")
 # Jobs that ask a model take some ten times as long as the others.
 _LONG = re.compile("train_|dual_filter_s|generate_s|score_|judge_|embed_train|rewrite_|encoder_")
 # Of what Snakemake and its jobs say, what is for the user at once; errors are told at the end.
@@ -58,40 +59,36 @@ def show(lines: Iterable[str], last: deque[str]) -> bool:
     when the last of its jobs that were planned is done. The last lines come into `last`.
     """
     begun = time.monotonic()
-    waiting, jobs = Counter[str](), Counter[str]()
-    planned, total = False, 0
+    waiting, done = Counter[str](), Counter[str]()
+    planned = False
     with tqdm(bar_format=_BAR, smoothing=0, disable=None, leave=False) as bar:
         for line in map(str.rstrip, lines):
+            if line.startswith(_FOR_USER):
+                bar.write(line, file=sys.stderr)
+                continue
             if _FAILED.match(line):
                 last.clear()
             if line:
                 last.append(line)
-            if line.startswith(_FOR_USER):
-                bar.write(line, file=sys.stderr)
-            elif line == "Job stats:":
+            if line == "Job stats:":
                 planned = True
             elif planned and (found := _COUNT.match(line)):
                 if planned := found[1] != "total":
-                    waiting[_stage(found[1])] += int(found[2])
-                    total += int(found[2]) * _weight(found[1])
-                    bar.total = total
+                    waiting[_STAGE.sub(r"\1", found[1])] += int(found[2])
+                    bar.total = (bar.total or 0) + int(found[2]) * _weight(found[1])
             elif found := _BEGUN.match(line):
                 bar.set_description_str(found[1].replace("_", " "))
             elif found := _DONE.match(line):
-                stage = _stage(found[1])
-                jobs[stage] += 1
+                stage = _STAGE.sub(r"\1", found[1])
+                done[stage] += 1
                 bar.update(_weight(found[1]))
-                if jobs[stage] == waiting[stage] and stage not in ("manifest", "all"):
+                if done[stage] == waiting[stage] and stage not in ("manifest", "all"):
+                    jobs = "job" if done[stage] == 1 else "jobs"
                     after = duration(time.monotonic() - begun)
-                    bar.write(f"{stage:12}{jobs[stage]:4} jobs, after {after}", file=sys.stderr)
+                    bar.write(f"{stage:12}{done[stage]:4} {jobs}, after {after}", file=sys.stderr)
             elif parse_line(line):
                 bar.set_postfix_str(line)
-    return bool(jobs)
-
-
-def _stage(rule: str) -> str:
-    found = _STAGE.match(rule)
-    return found[0] if found else rule
+    return bool(done)
 
 
 def _weight(rule: str) -> int:

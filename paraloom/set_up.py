@@ -30,6 +30,7 @@ RECORD = ".parts.json"
 _COMMAND = """#!/bin/sh
 exec "$(dirname "$(readlink -f "$0")")/python" -P -m paraloom "$@"
 """
+_HASHED = ("--no-deps", "--require-hashes")
 # pip's words where it reaches no index; it then says as well that there is no such package.
 _NO_NETWORK = re.compile("connection broken|Connection|Max retries|timed out|name resolution")
 _NO_BUILD = "No matching distribution"
@@ -89,27 +90,21 @@ _FOR_WORK = {"tests", "docs"}
 
 
 def locked(asked: tuple[str, ...]) -> str:
-    """Return the lines of lock.txt with what is asked for, and with all that this needs.
+    """Return the lines of lock.txt with *.in files and packages, and with all that these need.
 
     uv writes below each package what asked for it: *.in files and other packages.
-
-    Args:
-        asked: names of *.in files, and of packages.
     """
-    text = (REQUIREMENTS / "lock.txt").read_text(encoding="utf-8")
-    blocks = [(re.split("==", block)[0], block) for block in re.split(r"(?m)^(?=\w)", text)[1:]]
-    askers = {
-        block: set(re.findall(r"(?m)^ +# +(?:via )?(?:-r )?(\S+)$", block)) for _, block in blocks
-    }
-    names, found = set(asked), set[str]()
-    while more := {
-        block
-        for name, block in blocks
-        if block not in found and (name in names or names & askers[block])
-    }:
-        found |= more
-        names |= {name for name, block in blocks if block in found}
-    return "".join(block for _, block in blocks if block in found)
+    blocks = re.split(r"(?m)^(?=\w)", _text("lock.txt"))[1:]
+    named = [(block.partition("==")[0], block) for block in blocks]
+    askers = [
+        {name, *re.findall(r"(?m)^ +# +(?:via )?(?:-r )?(\S+)$", block)} for name, block in named
+    ]
+    before, names = set[str](), set(asked)
+    while names != before:
+        before = names
+        found = zip(named, askers, strict=True)
+        names = names | {name for (name, _), those in found if names & those}
+    return "".join(block for name, block in named if name in names)
 
 
 def set_up(names: Collection[str], prefix: Path | None = None) -> list[str]:
@@ -131,12 +126,23 @@ def set_up(names: Collection[str], prefix: Path | None = None) -> list[str]:
     python = str(prefix / "bin" / "python") if prefix else sys.executable
     failed = []
     for name, part in PARTS.items():
-        if name not in names or done.get(name) == (asked := _hash(part)):
+        if name not in names:
+            continue
+        steps = _steps(part, python)
+        texts = "".join(text for _, text in steps) or _KENLM.read_text(encoding="utf-8")
+        asked = hashlib.sha256(texts.encode()).hexdigest()
+        if done.get(name) == asked:
             continue
         print(f"{name}: {part.serves}", file=sys.stderr)
         if prefix:
             (prefix / RECORD).unlink()
-        reason = _install(part, python, prefix or Path(sys.prefix))
+        if steps:
+            reason = next(filter(None, (_failure(*step) for step in steps)), None)
+        else:
+            # The script installs where conda would say.
+            there = {**os.environ, "CONDA_PREFIX": str(prefix or sys.prefix)}
+            compiled = subprocess.run(["bash", str(_KENLM)], env=there).returncode == 0
+            reason = None if compiled else "it was not compiled, see above"
         if not reason:
             done[name] = asked
         if prefix:
@@ -159,7 +165,7 @@ def _begun(prefix: Path) -> dict[str, str]:
         print(f"{prefix}: an environment of Python {sys.version.split()[0]}", file=sys.stderr)
         for step, text in (
             ([sys.executable, "-m", "venv", "--clear", str(prefix)], ""),
-            (_pip(str(python), "--no-deps", "--require-hashes"), _text("pip.txt")),
+            (_pip(str(python), *_HASHED), _text("pip.txt")),
         ):
             if reason := _failure(step, text):
                 raise InputError(reason)
@@ -179,42 +185,22 @@ def _text(file: str) -> str:
     return (REQUIREMENTS / file).read_text(encoding="utf-8")
 
 
-def _hash(part: Part) -> str:
-    texts = [locked(part.asked), *map(_text, part.files)]
-    if not any(texts):
-        texts = [_KENLM.read_text(encoding="utf-8")]
-    return hashlib.sha256("".join(texts).encode()).hexdigest()
+def _steps(part: Part, python: str) -> list[tuple[list[str], str]]:
+    """Return the commands of pip that install a part, with what each reads; none for KenLM."""
+    build = ("--build-constraint", str(REQUIREMENTS / "lock.txt"))
+    packages = [(_pip(python, *_HASHED, *build), locked(part.asked))] if part.asked else []
+    # Builds of torch ask for different packages.
+    binary = (*_HASHED, "--only-binary", ":all:")
+    files = [
+        (_pip(python, *(() if file == "torch.txt" else binary)), _text(file)) for file in part.files
+    ]
+    return packages + files
 
 
 def _pip(python: str, *options: str) -> list[str]:
     # Python compiles what is imported when it is first imported, a tenth of all.
     quick = ["--quiet", "--no-compile", "--disable-pip-version-check"]
     return [python, "-m", "pip", "install", *quick, *options, "-r", "/dev/stdin"]
-
-
-def _install(part: Part, python: str, prefix: Path) -> str | None:
-    """Install a part; return why it can't be had.
-
-    Raises:
-        InputError: the disk is full, or pip failed otherwise: half of it may be there.
-    """
-    if not part.asked and not part.files:
-        # It installs where conda would say.
-        done = subprocess.run(
-            ["bash", str(_KENLM)], env={**os.environ, "CONDA_PREFIX": str(prefix)}
-        )
-        return "it was not compiled, see above" if done.returncode else None
-    hashed = ["--no-deps", "--require-hashes"]
-    if part.asked:
-        build = ["--build-constraint", str(REQUIREMENTS / "lock.txt")]
-        if reason := _failure(_pip(python, *hashed, *build), locked(part.asked)):
-            return reason
-    for file in part.files:
-        # Builds of torch ask for different packages.
-        options = [] if file == "torch.txt" else [*hashed, "--only-binary", ":all:"]
-        if reason := _failure(_pip(python, *options), _text(file)):
-            return reason
-    return None
 
 
 def _failure(command: list[str], text: str) -> str | None:

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 
 from paraloom.answer_lines import WRITTEN, Answer, LineWriter
+from paraloom.answers import Paraphrases, Translations
 from paraloom.commands import NAME, below
-from paraloom.requests import ArgumentError, Request, require_count, require_samples
+from paraloom.requests import ArgumentError, Request, asked, require_count, require_samples
 from paraloom.rows import READ, STANDARD, Columns, Row, kind_of, opened
 from workflow_scripts.core.cli import CommandParser, positive
 from workflow_scripts.core.errors import InputError
@@ -41,9 +42,7 @@ class Answered(NamedTuple):
 Asked = tuple[Row, Any]
 # The texts of a row, cleaned, and why they can't be worked on.
 Texts = tuple[list[str], str | None]
-_WISHES = Columns(
-    ("text",), lists=("keep", "avoid"), numbers=("n",), shares=("at_least",), others=("source",)
-)
+_WISHES = Columns(("text",), lists=("keep", "avoid"), numbers=("n", "at_least"), others=("source",))
 
 
 def paraphrase() -> None:
@@ -84,13 +83,10 @@ def paraphrase() -> None:
         threads=arguments.threads,
     )
 
-    def answered(requests: list[Request]) -> Iterator[Answered]:
-        for found in paraphraser(requests):
-            yield Answered([asdict(each) for each in found], found.why, found.unknown)
-
     columns = ("text", "probability", "score", "source")
     writer = LineWriter(arguments.to, "paraphrase", columns, arguments.number > 1)
-    _answer(arguments, _WISHES, partial(_request, defaults=defaults), answered, writer)
+    ask = partial(_request, defaults=defaults)
+    _answer(arguments, _WISHES, ask, lambda requests: map(_found, paraphraser(requests)), writer)
 
 
 def translate() -> None:
@@ -110,15 +106,15 @@ def translate() -> None:
         require_samples(arguments.samples, arguments.keep)
     from paraloom.translator import Translator  # slow: torch
 
-    asked = arguments
-    translator = Translator(asked.model, asked.precision, asked.device, asked.seed, asked.threads)
+    translator = Translator(
+        arguments.model, arguments.precision, arguments.device, arguments.seed, arguments.threads
+    )
 
     def answered(requests: list[Request]) -> Iterator[Answered]:
         number, beam, samples = arguments.number, arguments.beam, arguments.samples
-        for found in translator.translate(requests, number, beam, samples):
-            yield Answered([asdict(each) for each in found], found.why, found.unknown)
+        return map(_found, translator.translate(requests, number, beam, samples))
 
-    known = Columns(_WISHES.texts, _WISHES.lists, _WISHES.numbers)
+    known = Columns(_WISHES.texts, _WISHES.lists, ("n",))
     writer = LineWriter(arguments.to, "translation", ("text", "nll"), arguments.number > 1)
     _answer(arguments, known, partial(_request, defaults=defaults), answered, writer)
 
@@ -133,12 +129,8 @@ def score() -> None:
     from paraloom.scoring import nlls
     from paraloom.threads import Threads
 
-    threads = Threads(arguments.threads)
     loaded = models.load(arguments.model, arguments.device, arguments.precision)
-
-    def values(texts: list[list[str]]) -> Iterator[float]:
-        return threads.in_chunks(partial(nlls, loaded), texts, BATCH)
-
+    values = partial(nlls, loaded, Threads(arguments.threads))
     known = Columns(("source", "target"))
     writer = LineWriter(arguments.to, "score", ("nll",), False)
     answered = partial(_valued, name="nll", values=values)
@@ -165,12 +157,9 @@ def judge() -> None:
     threads = Threads(arguments.threads)
     ready = ReadyJudge(arguments.judge, arguments.language, None, arguments.device)
 
-    def of_batch(texts: Sequence[list[str]]) -> list[float]:
-        references, paraphrases = zip(*texts, strict=True)
-        return ready.probabilities(Pairs(references, paraphrases))
-
     def probabilities(texts: list[list[str]]) -> Iterator[float]:
-        return threads.in_chunks(of_batch, texts, BATCH)
+        pairs = Pairs([left for left, _ in texts], [right for _, right in texts])
+        return iter(ready.probabilities(pairs, threads.side_by_side))
 
     known = Columns(("reference", "paraphrase"))
     writer = LineWriter(arguments.to, "judgment", ("probability",), False)
@@ -247,7 +236,7 @@ def _add_threads(parser: argparse.ArgumentParser) -> None:
 def _wishes(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> Request:
     """Return what the options wish of every text; what can't be is a wrong command line."""
     with _as_usage(parser):
-        at_least = getattr(arguments, "at_least", None)
+        at_least = vars(arguments).get("at_least")
         return Request("", None, arguments.number, arguments.keep, arguments.avoid, at_least)
 
 
@@ -272,20 +261,14 @@ def _model(text: str) -> str:
 
 def _request(row: Row, defaults: Request) -> Request:
     """Return what a row asks for, besides what the options ask of all."""
-    known = row.known
     try:
-        own = Request(
-            known["text"],
-            known.get("source"),
-            known.get("n", defaults.n),
-            known.get("keep", ()),
-            known.get("avoid", ()),
-            known.get("at_least", defaults.at_least),
-        )
-        keep, avoid = [*own.keep, *defaults.keep], [*own.avoid, *defaults.avoid]
-        return Request(own.text, own.source, own.n, keep, avoid, own.at_least)
+        return asked(Request(**row.known), defaults)
     except ArgumentError as error:
         raise InputError(f"{row.place}: {error}") from error
+
+
+def _found(answers: Paraphrases | Translations) -> Answered:
+    return Answered([asdict(each) for each in answers], answers.why, answers.unknown)
 
 
 def _texts(row: Row, names: Sequence[str]) -> Texts:
@@ -341,13 +324,6 @@ def _answer(
 ) -> None:
     """Answer all rows; say on stderr which have no answer, or one to a part of the text alone.
 
-    Args:
-        arguments: of the command line.
-        columns: what the subcommand knows.
-        ask: makes of a row what is asked.
-        answered: answers a batch of it, in order.
-        writer: writes the answers.
-
     Raises:
         InputError: a file, or a row of it, is not as it should be.
     """
@@ -357,7 +333,7 @@ def _answer(
     with _as_usage(arguments.parser):
         tables = [opened(path, arguments.form, columns, writer.names) for path in paths]
     header = {name for table in tables for name in table.header}
-    writer.begin(tables, not header.isdisjoint(columns.numbers))
+    writer.begin(tables, "n" in header.intersection(columns.numbers))
     rows = ((row, ask(row)) for table in tables for row in table.rows)
     # Whoever types or pipes lines need not wait until a batch is full; files make the same batches
     # each time.

@@ -6,10 +6,9 @@ Python's lock while it computes, so threads of Python with a batch each do as we
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import chain
 from threading import Lock, Semaphore
 from typing import Any, TypeVar
 
@@ -24,9 +23,6 @@ _setting = Lock()
 
 class Threads:
     """Threads that answer batches; more batches than threads wait for their turn.
-
-    Args:
-        count: how many.
 
     Raises:
         ArgumentError: it is no whole number above zero.
@@ -65,13 +61,6 @@ class Threads:
             finally:  # nobody asks for the rest
                 for future in ahead:
                     future.cancel()
-
-    def in_chunks(
-        self, answer: Callable[[Sequence[Item]], list[Answer]], items: Sequence[Item], size: int
-    ) -> Iterator[Answer]:
-        """Yield the answers to items, in order; `size` of them are a batch."""
-        batches = (items[start : start + size] for start in range(0, len(items), size))
-        return chain.from_iterable(self.side_by_side(answer, batches))
 
 
 @contextmanager

@@ -70,7 +70,7 @@ def test_the_screen_has_a_line_for_each_stage(demo, capsys):
     (log,) = (demo.folder / ".snakemake" / "log").glob("*.log")
     assert show(log.read_text(encoding="utf-8").splitlines(), deque())
     lines = capsys.readouterr().err.splitlines()
-    shown = [line.split()[0] for line in lines if "jobs, after" in line]
+    shown = [line.split()[0] for line in lines if ", after" in line]
     links = [path.name for path in (demo.folder / "runs/demo").iterdir() if path.is_symlink()]
     assert sorted(shown) == sorted({name.partition(".")[0] for name in links})
 

@@ -18,10 +18,23 @@ from workflow_scripts.core.cli import (
     json_argument,
     path_argument,
     positive,
+    run,
     words,
 )
 
 _WORDS = (Path, str, int, float)
+# What many jobs are told. Docstrings of their functions have the rest, and what differs.
+_COMMON = {
+    "config": "settings of the unit",
+    "shards": "their number, the same in each folder of shards",
+    "inputs": "hashes of the user's files that the job reads, by path",
+    "work": "folder that outlives a kill, from which the work goes on",
+    "output": "file or folder that is written; the record of a file stands beside it",
+    "checkpoint_seconds": "between two checkpoints",
+    "batch_tokens": "target tokens that are scored at once",
+    "device": "that computes",
+    "threads": "that compute",
+}
 
 
 class Main(Protocol):
@@ -31,8 +44,11 @@ class Main(Protocol):
         """Do what a command line says, by default that of the process."""
 
 
-def command(function: Callable[..., None]) -> Main:
+def command(function: Callable[..., None], name: str) -> Main:
     """Return the `main` of a module: it parses a command line, and calls `function`.
+
+    As the last line of the module: where that is what was started, its `name` is `__main__`, and
+    the command begins.
 
     A parameter's type says what its option takes: Path, str, int or float one word; Literal one of
     these; bool none; a sequence of them several words; dict[str, Path] several NAME=PATH; anything
@@ -47,6 +63,8 @@ def command(function: Callable[..., None]) -> Main:
         function(**vars(_parser(function).parse_args(words(argv))))
 
     main.__doc__ = function.__doc__
+    if name == "__main__":
+        run(main)
     return main
 
 
@@ -57,7 +75,7 @@ def _parser(function: Callable[..., None]) -> argparse.ArgumentParser:
     for name, parameter in inspect.signature(function).parameters.items():
         required = parameter.default is parameter.empty
         takes = {"type": positive} if name == "threads" else _takes(kinds[name])
-        settings: dict[str, Any] = {"required": required, **takes}
+        settings: dict[str, Any] = {"required": required, "help": _COMMON.get(name), **takes}
         if not required:
             settings["default"] = parameter.default
         if settings.get("action") == "store_true":

@@ -21,10 +21,6 @@ def require_bounded(config: Any, name: str = "configuration") -> None:
 
     Each object is visited once, so the time depends on the length of the file only.
 
-    Args:
-        config: values as YAML or JSON have them.
-        name: of the file, for messages.
-
     Raises:
         InputError: it has more than `MOST_NODES` values, or more than `MOST_DEPTH` levels (a value
             that contains itself has).

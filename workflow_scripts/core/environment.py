@@ -36,9 +36,6 @@ def require_utf8() -> None:
 def require_good_place(folder: str) -> None:
     """Refuse a folder from which the workflow can never run.
 
-    Args:
-        folder: of the Snakefile.
-
     Raises:
         InputError: no search path can hold it, or Snakemake takes it for a pattern.
     """

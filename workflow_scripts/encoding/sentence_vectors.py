@@ -72,10 +72,6 @@ def require_words(tokenizer: Any, folder: Path) -> None:
 
     Where its files are missing, transformers makes such a tokenizer and says nothing.
 
-    Args:
-        tokenizer: of transformers.
-        folder: of the encoder.
-
     Raises:
         InputError: it knows no words.
     """

@@ -242,7 +242,8 @@ class OutputLayer:
             if self._sets is not None:
                 assert number is not None
                 logits = logits + self._sets.mask[number[part]]
-            others = self._take_out_others(logits)
+            others = logits.index_select(1, self._others).logsumexp(dim=1)
+            logits.index_fill_(1, self._others, -torch.inf)
             stopped = logits.gather(1, stops).logsumexp(dim=1)
             ids, values, total = cut(logits.scatter_(1, stops, -torch.inf))
             normaliser = torch.logaddexp(torch.logaddexp(total, stopped), others)
@@ -278,12 +279,6 @@ class OutputLayer:
         # They count in the sum, which is the last that the logits are needed for.
         logits.index_copy_(1, self._others, others)
         return ids, values, scores, log_normaliser(logits, logits.amax(dim=1))
-
-    def _take_out_others(self, logits: Tensor) -> Tensor:
-        """Return log sum exp of the logits [N, V] of no candidates, which become minus infinity."""
-        others = logits.index_select(1, self._others).logsumexp(dim=1)
-        logits.index_fill_(1, self._others, -torch.inf)
-        return others
 
 
 def _joined(parts: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:

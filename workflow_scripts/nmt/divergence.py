@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from workflow_scripts.nmt.best_tokens import Sets, output_rows
-from workflow_scripts.nmt.linear import Columns, Linear, fill_up
+from workflow_scripts.nmt.linear import Columns, fill_up
 from workflow_scripts.nmt.model import Model, log_normaliser
 from workflow_scripts.nmt.prefixes import Prefixes
 from workflow_scripts.nmt.scoring import require_positions
@@ -209,15 +209,20 @@ def _numbers(model: Model, batch: Sequence[_Part], columns: Columns | None) -> I
     # The row of the same place of the target, given the first source.
     first = np.arange(len(sequence)) - np.repeat(starts - starts[of_part], lengths)
     tokens = [token for target in targets for token in (*target, EOS)]
-    rows = int(starts[len(batch)])
     first_row, sequence_of = model.integers(first), model.integers(sequence)
     layer, token, mask = model.network.output, model.integers(tokens), None
     if columns is not None:
         assert model.shortlist is not None
         sets = Sets.of(_allowed(model.shortlist, batch), layer.columns, model.device)
         layer, token, mask = columns(sets.piece), sets.column[token], sets.mask
-    logits = _Logits(layer, hidden, mask, sequence_of)
-    log_p, best_log_p = _looked_up(logits, token, first_row, rows)
+
+    def logits_of(rows: slice) -> Tensor:
+        block = hidden[rows]
+        logits = layer.in_parts(fill_up(block))(slice(0, len(block)))
+        return logits if mask is None else logits.add_(mask[sequence_of[rows]])
+
+    best = min(_TOKENS, layer.columns)
+    log_p, best_log_p = _looked_up(logits_of, best, token, first_row, int(starts[len(batch)]))
     divergences = _divergences(best_log_p[first_row], best_log_p)
     zeros = torch.zeros(len(targets), dtype=torch.float64, device=hidden.device)
     totals = zeros.index_add(0, sequence_of, log_p)
@@ -239,48 +244,25 @@ def _allowed(shortlist: Shortlist, batch: Sequence[_Part]) -> list[Ids]:
     return firsts + others
 
 
-class _Logits(NamedTuple):
-    """The logits of rows, in fp32.
-
-    Attributes:
-        layer: gives them; its columns are pieces.
-        hidden: what the decoder puts out, [R, D].
-        mask: minus infinity at pieces that don't count, for each sequence; None: all count.
-        sequence: of each row, [R].
-    """
-
-    layer: Linear
-    hidden: Tensor
-    mask: Tensor | None
-    sequence: Tensor
-
-    def of(self, rows: slice) -> Tensor:
-        """Return the logits of some rows."""
-        block = self.hidden[rows]
-        logits = self.layer.in_parts(fill_up(block))(slice(0, len(block)))
-        return logits if self.mask is None else logits.add_(self.mask[self.sequence[rows]])
-
-
 def _looked_up(
-    logits_of: _Logits, tokens: Tensor, first: Tensor, count: int
+    logits_of: Callable[[slice], Tensor], most: int, tokens: Tensor, first: Tensor, count: int
 ) -> tuple[Tensor, Tensor]:
     """Return log p of each row's token [R], and of the best tokens of its first row [R, K].
 
     Args:
-        logits_of: gives those of the rows; the first `count` of them are first rows.
+        logits_of: gives those of rows in fp32; the first `count` rows are first rows.
+        most: K.
         tokens: the column of what follows each row, [R].
         first: the number of the row whose best tokens are looked up, [R].
         count: how many first rows there are.
     """
-    hidden = logits_of.hidden
-    best = first.new_zeros(0, min(_TOKENS, logits_of.layer.columns))
-    of_tokens, of_best, size = [], [], output_rows(hidden.device)
-    for start in range(0, len(hidden), size):
-        rows = slice(start, min(start + size, len(hidden)))
-        logits = logits_of.of(rows)
+    best = first.new_zeros(0, most)
+    of_tokens, of_best, size = [], [], output_rows(tokens.device)
+    for start in range(0, len(tokens), size):
+        rows = slice(start, start + size)
+        logits = logits_of(rows)
         if start < count:
-            own = logits[: count - start].topk(best.shape[1]).indices
-            best = torch.cat([best, own])
+            best = torch.cat([best, logits[: count - start].topk(most).indices])
         chosen = logits.gather(1, torch.cat([tokens[rows, None], best[first[rows]]], dim=1))
         # The logits are lost where their sum is made.
         chosen = (chosen - log_normaliser(logits, logits.amax(dim=1))[:, None]).double()

@@ -25,10 +25,6 @@ _SIZES = (
 def write_monolingual(folder: Path, output: Path) -> None:
     """Write a model that reads the target language of the model in `folder`.
 
-    Args:
-        folder: a model of any kind.
-        output: exists.
-
     Raises:
         InputError: the model can't be loaded, or has two vocabularies and is not one of Sockeye, or
             has languages to choose.

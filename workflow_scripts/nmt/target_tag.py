@@ -54,11 +54,6 @@ def read_languages(folder: Path, files: ModelFiles, known: Sequence[str]) -> tup
 
     A code may be written without what the model adds to it (`__pt__`, `pt_XX`), if that tells one.
 
-    Args:
-        folder: of the model.
-        files: of the model.
-        known: all codes of the model, sorted.
-
     Raises:
         InputError: the file is missing or is no such object, or the model does not know a code, or
             knows none at all.

@@ -289,14 +289,7 @@ def gone(layout: Layout, unit: Unit, records: dict[str, Any], root: Path = Path(
 def other_content(
     layout: Layout, unit: Unit, manifest: dict[str, Any], root: Path = Path()
 ) -> list[Unit]:
-    """Return the units whose manifests are not those that a finished unit was made of.
-
-    Args:
-        layout: of the run.
-        unit: the unit.
-        manifest: of it.
-        root: the working directory.
-    """
+    """Return the units whose manifests are not those that a finished unit was made of."""
     read = manifest.get("upstream", {})
     others = []
     for unit_read in layout.upstream(unit):

@@ -32,9 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def require_given_once(*names: str) -> None:
     """Refuse an option that is twice in Snakemake's command line; it would take the last one.
 
-    Args:
-        names: of one option.
-
     Raises:
         InputError: it stands there twice.
     """

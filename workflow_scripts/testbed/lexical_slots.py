@@ -8,7 +8,7 @@ from typing import NamedTuple
 from workflow_scripts.testbed.auxiliaries import TaggedWords
 from workflow_scripts.testbed.forest import Mark
 from workflow_scripts.testbed.structure import SOMEONE
-from workflow_scripts.testbed.word_list import LEXICON, EnglishVerb
+from workflow_scripts.testbed.word_list import LEXICON
 
 # What a lexical slot expresses: a concept; or a concept with a number, or with a verb form and
 # maybe a particle.
@@ -135,16 +135,12 @@ def _nouns() -> Iterator[Expressed]:
             yield "noun", plural, Surface(_tagged("NNS", english.plural), marks)
 
 
-def _verb_words(verb: EnglishVerb, form: str) -> TaggedWords:
-    return ((FORM_TAGS[form], getattr(verb, form)),)
-
-
 def _verbs() -> Iterator[Expressed]:
     for concept in LEXICON.verbs:
         names = [f"{verb.base} {verb.particle}".strip() for verb in concept.english]
         for verb, marks in zip(concept.english, _synonyms(concept.concept, names), strict=True):
             for form in FORM_TAGS:
-                value, head = (concept.concept, form), _verb_words(verb, form)
+                value, head = (concept.concept, form), _tagged(FORM_TAGS[form], getattr(verb, form))
                 particle = (("RP", verb.particle),) if verb.particle else ()
                 yield "verb", value, Surface(head + particle, marks)
                 if verb.particle:

@@ -35,7 +35,7 @@ def job(
     TOLD.update(locals())
 
 
-main = command(job)
+main = command(job, __name__)
 NEEDED = ["--config", '{"seed": 1}', "--folder", "a b", "--shards", "2", "--output", "out"]
 
 

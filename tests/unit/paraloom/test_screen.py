@@ -51,7 +51,7 @@ def test_a_stage_has_a_line_when_its_last_job_is_done(capfd):
     assert [line.split(", after")[0].split() for line in told] == [
         ["note:", "nothing", "is", "trained"],
         ["warning:", "few", "references"],
-        ["clean", "1", "jobs"],
+        ["clean", "1", "job"],
         ["generate", "2", "jobs"],
     ]
 

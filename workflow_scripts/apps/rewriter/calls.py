@@ -24,12 +24,7 @@ def curl(address: str, request: Request) -> str:
 
 
 def python(paraphraser: str, request: Request) -> str:
-    """Return the five lines of Python that make a request.
-
-    Args:
-        paraphraser: the call that makes one.
-        request: to make.
-    """
+    """Return the five lines of Python that make a request."""
     words = {"keep": list(request.use), "avoid": list(request.avoid)}
     wishes = "".join(f", {name}={wished!r}" for name, wished in words.items() if wished)
     if request.at_least is not None:

@@ -10,9 +10,9 @@ import contextlib
 import json
 import tempfile
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterator
-from dataclasses import is_dataclass
+from collections import deque
+from collections.abc import Callable
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +26,6 @@ from torch import Tensor
 
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.nmt.beam import BeamRequest, translate
-from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.precision import PRECISIONS
@@ -41,8 +40,8 @@ from workflow_scripts.stages.train.weight_count import count_parameters
 _TRAIN_WORDS = 2048
 _SPECIAL = 4
 _MAX_POSITIONS = 512
-# Rows of a product that is timed: a block of the output layer.
-_ROWS = 128
+# Those that tell which precision is the fastest; bf16 takes ten times as long on some CPUs.
+_FEW_TOKENS = 128
 
 
 class Shape(NamedTuple):
@@ -235,41 +234,18 @@ def score_seconds(model: Model, shape: Shape, batch_tokens: int, budget: float) 
     return seconds_per_call(call, model.device, budget) / tokens
 
 
-def _layers(thing: Any) -> Iterator[Linear]:
-    """Yield the linear layers of a tree of dataclasses and lists."""
-    if isinstance(thing, Linear):
-        yield thing
-    elif isinstance(thing, list) or is_dataclass(thing):
-        for part in thing if isinstance(thing, list) else vars(thing).values():
-            yield from _layers(part)
+def precision_seconds(load: Callable[[str], Model], shape: Shape) -> dict[str, float]:
+    """Return the seconds per token of scoring in each precision that the device has.
 
-
-@torch.inference_mode()
-def precision_seconds(model: Model) -> dict[str, float]:
-    """Return the seconds of the products of a token, in each precision that the device has.
-
-    Of layers of one shape one is timed, with random weights; a second or two in all.
+    Args:
+        load: gives the model in a precision.
+        shape: its vocabularies and mean lengths.
     """
-    shapes = Counter((layer.columns, layer.weight.numel()) for layer in _layers(model.network))
     seconds = {}
-    for name, precision in PRECISIONS.items():
+    for name in PRECISIONS:
         with contextlib.suppress(InputError):
-            precision.check(model.device)
-            seconds[name] = 0.0
-            for (columns, size), layers in shapes.items():
-                weight = torch.randn(columns, size // columns)
-                layer = precision.linear(Linear(weight, torch.zeros(columns)), model.device)
-                x = torch.randn(_ROWS, weight.shape[1]).to(model.device, precision.dtype)
-                # After a first call, which compiles.
-                taken = min([_call_seconds(layer, x, model.device) for _ in range(3)][1:])
-                seconds[name] += layers * taken / _ROWS
+            seconds[name] = score_seconds(load(name), shape, _FEW_TOKENS, 0.3)
     return seconds
-
-
-def _call_seconds(layer: Linear, x: Tensor, device: torch.device) -> float:
-    start = clock(device)
-    layer(x)
-    return clock(device) - start
 
 
 def measure_finished(
@@ -284,9 +260,9 @@ def measure_finished(
         compute: block of the configuration.
         budget: seconds on the wall, about.
     """
-    model = load_model(folder, device.type, compute["precision"])
-    decoding = _decoding_seconds(model, shape, compute, budget)
-    return Speed(0.0, *decoding, count_parameters(folder), precision_seconds(model))
+    load = partial(load_model, folder, device.type)
+    decoding = _decoding_seconds(load(compute["precision"]), shape, compute, budget)
+    return Speed(0.0, *decoding, count_parameters(folder), precision_seconds(load, shape))
 
 
 def _decoding_seconds(
@@ -317,6 +293,6 @@ def measure(shape: Shape, device: torch.device, compute: dict[str, Any], budget:
     network = sockeye_model(shape)
     parameters = sum(weights.numel() for weights in network.parameters() if weights.requires_grad)
     update_word = update_seconds(network, shape, device, budget / 3)
-    model = searchable(network, shape, device, compute["precision"])
-    decoding = _decoding_seconds(model, shape, compute, budget)
-    return Speed(update_word, *decoding, parameters, precision_seconds(model))
+    load = partial(searchable, network, shape, device)
+    decoding = _decoding_seconds(load(compute["precision"]), shape, compute, budget)
+    return Speed(update_word, *decoding, parameters, precision_seconds(load, shape))

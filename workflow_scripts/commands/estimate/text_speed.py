@@ -158,13 +158,7 @@ def _train_segmenters(layout: Layout, folder: Path) -> float:
 def select_among(
     texts: list[str], config: dict[str, Any], segment: Callable[[str], list[str]]
 ) -> None:
-    """Select among `texts` as if they were candidates of the first one.
-
-    Args:
-        texts: different sentences.
-        config: of the stage `select` for a system.
-        segment: gives the pieces of a text.
-    """
+    """Select among `texts` as if they were candidates of the first one."""
     candidates: list[ScoredCandidate] = [
         {
             "text": text,

@@ -33,14 +33,6 @@ def differences(first: Flat, second: Flat) -> list[tuple[str, Any, Any]]:
     return [(key, one, other) for key, one, other in pairs if one != other]
 
 
-def used_config(config: dict[str, Any]) -> Flat:
-    """Return the leaves of a configuration that its run uses.
-
-    Of the catalogues (corpora, models, systems) these are only the entries that the run names.
-    """
-    return dict(flat(used(config)))
-
-
 def manifests(run: Path) -> dict[str, dict[str, Any]]:
     """Return the manifests of the finished units of a run by the names of their links.
 
@@ -143,7 +135,8 @@ def compare(first: Path, second: Path) -> str:
     """
     names = [first.name, second.name]
     sections = []
-    configs = [used_config(read_config(run)) for run in (first, second)]
+    # Of the catalogues (corpora, models, systems) only the entries that the run names.
+    configs = [dict(flat(used(read_config(run)))) for run in (first, second)]
     finished = [manifests(run) for run in (first, second)]
     compared: list[tuple[str, list[Flat], bool]] = [
         ("configuration", configs, False),

@@ -18,7 +18,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
@@ -302,7 +301,6 @@ def write_manifest(
     Args:
         unit: what it is; see `merge`.
         folder: of the unit.
-        output: the manifest.
         shards: how many of them the unit has: 0000, 0001, ...
         records: the names of its other records.
         upstream: the manifests of the units that it read.
@@ -316,7 +314,4 @@ def write_manifest(
     write_json(output, sealed(merge(unit, parts, hashes)))
 
 
-main = command(write_manifest)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_manifest, __name__)

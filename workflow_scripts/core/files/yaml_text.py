@@ -16,11 +16,6 @@ FastLoader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 def parse_yaml(text: str, name: str, loader: type[Any] = FastLoader) -> Any:
     """Return the value of a YAML text.
 
-    Args:
-        text: one document.
-        name: of the file, for messages.
-        loader: a class of PyYAML.
-
     Raises:
         InputError: it is no YAML, has a key twice, or is too large for what it stands for.
     """

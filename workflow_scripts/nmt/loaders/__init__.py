@@ -1,10 +1,10 @@
 """Reading of model folders: each kind of folder has a loader, and all loaders lead to a `Model`.
 
-A loader is a module with `load(folder, files)`, which returns a network and the vocabularies of its
-two sides, `opened(folder, files)`, which returns the parameters in place of the network,
-`stored(folder, files)`, which returns them as they are in the file, `saved(folder, files,
-tensors)`, which returns the file of other parameters in their place, and
-`summary(folder, files)`, which says what `paraloom inspect` prints of a model.
+A loader is a module with `opened(folder, files)`, which returns the parameters and the vocabularies
+of both sides, `stored(folder, files)`, which returns parameters as they are in the file,
+`saved(folder, files, tensors)`, which returns the file of other ones in their place, and
+`summary(folder, files)`, which says what `paraloom inspect` prints of a model. Each raises an
+`InputError` where a file is missing or broken; `opened` also where parts are not supported.
 """
 
 from dataclasses import replace
@@ -64,7 +64,8 @@ def load_model(
     if precision not in PRECISIONS:
         raise InputError(f"precision {precision!r}: use one of {', '.join(PRECISIONS)}")
     files = model_files(folder)
-    network, source_vocab, target_vocab = LOADERS[files.kind].load(folder, files)
+    raw, source_vocab, target_vocab, network = opened_model(folder, files)
+    network = network or raw.build(raw.tensors)
     if files.kind not in _WITH_LANGUAGES:
         network.marks = replace(network.marks, first=read_tag(folder, files, source_vocab))
     allowed = _shortlist(folder, files, network) if shortlist else None

@@ -17,7 +17,7 @@ from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm
 from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.loaders import ctranslate2_file
 from workflow_scripts.nmt.loaders.ctranslate2_file import Content
-from workflow_scripts.nmt.loaders.description import Loaded, Opened, Raw, Summary
+from workflow_scripts.nmt.loaders.description import Opened, Raw, Summary
 from workflow_scripts.nmt.loaders.parameters import Parameters
 from workflow_scripts.nmt.network import (
     DecoderLayer,
@@ -79,17 +79,8 @@ _DEFAULTS = {
 _OPTIONAL = ("bos_token", "decoder_start_token", "layer_norm_epsilon")
 
 
-def load(folder: Path, files: ModelFiles) -> Loaded:
-    """Return the network of a folder, and the vocabularies of its source and target.
-
-    Raises:
-        InputError: a file is missing or broken, or the model has parts that are not supported.
-    """
-    return opened(folder, files).loaded()
-
-
 def opened(folder: Path, files: ModelFiles) -> Opened:
-    """Return the parameters by CTranslate2's names, as they are in the file; see `load`.
+    """Return the parameters by CTranslate2's names, as they are in the file.
 
     What has several names is one tensor.
     """
@@ -144,11 +135,7 @@ def saved(folder: Path, files: ModelFiles, tensors: dict[str, Tensor]) -> tuple[
 
 
 def summary(folder: Path, files: ModelFiles) -> Summary:
-    """Return what is known of a model without its weights, and why it can't be loaded.
-
-    Raises:
-        InputError: the file can't be read.
-    """
+    """Return what is known of a model without its weights, and why it can't be loaded."""
     content = ctranslate2_file.read(folder / files.weights)
     if reasons := _not_supported(content):
         return Summary(refused=reasons)

@@ -10,14 +10,6 @@ from workflow_scripts.nmt.network import Network
 from workflow_scripts.nmt.vocabulary import Vocabulary
 
 
-class Loaded(NamedTuple):
-    """A network, as it is in the file, and the vocabularies of its source and target."""
-
-    network: Network
-    source_vocab: Vocabulary
-    target_vocab: Vocabulary
-
-
 class Raw(NamedTuple):
     """The parameters of a model as its file has them, and what makes a network of them.
 
@@ -32,15 +24,15 @@ class Raw(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """The parameters of a model, and the vocabularies of its source and target."""
+    """The parameters of a model, and the vocabularies of its source and target.
+
+    `network`: of the parameters, where it was needed to read them.
+    """
 
     raw: Raw
     source_vocab: Vocabulary
     target_vocab: Vocabulary
-
-    def loaded(self) -> Loaded:
-        """Return the network with the vocabularies."""
-        return Loaded(self.raw.build(self.raw.tensors), self.source_vocab, self.target_vocab)
+    network: Network | None = None
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm
 from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.loaders.checkpoints import read_tensors
-from workflow_scripts.nmt.loaders.description import Loaded, Opened, Raw, Summary
+from workflow_scripts.nmt.loaders.description import Opened, Raw, Summary
 from workflow_scripts.nmt.loaders.hugging_face_config import (
     ACTIVATIONS,
     FAMILIES,
@@ -55,17 +55,8 @@ _UNUSED = tuple(
 _NEARLY = 2e-3
 
 
-def load(folder: Path, files: ModelFiles) -> Loaded:
-    """Return the network of a folder, and the vocabularies of its source and target.
-
-    Raises:
-        InputError: a file is missing or broken, or the model has parts that are not supported.
-    """
-    return opened(folder, files).loaded()
-
-
 def opened(folder: Path, files: ModelFiles) -> Opened:
-    """Return the parameters by Hugging Face's names, and the vocabularies; see `load`.
+    """Return the parameters by Hugging Face's names, and the vocabularies.
 
     Computed positions and the shared table are left out. What the config ties is one tensor.
     """
@@ -116,11 +107,7 @@ def _as_in_files(config: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str
 
 
 def summary(folder: Path, files: ModelFiles) -> Summary:
-    """Return what is known of a model without its weights, and why it can't be loaded.
-
-    Raises:
-        InputError: a file can't be read.
-    """
+    """Return what is known of a model without its weights, and why it can't be loaded."""
     config = read_config(folder, files)
     if reasons := not_supported(config, files.kind):
         return Summary(refused=reasons)

@@ -13,7 +13,7 @@ from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm, PrefixBlock
 from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.loaders import marian_options
-from workflow_scripts.nmt.loaders.description import Loaded, Opened, Raw, Summary
+from workflow_scripts.nmt.loaders.description import Opened, Raw, Summary
 from workflow_scripts.nmt.loaders.marian_items import Items, as_npz, read_binary, read_npz
 from workflow_scripts.nmt.loaders.marian_options import Options
 from workflow_scripts.nmt.loaders.parameters import Parameters
@@ -37,33 +37,8 @@ LONGEST_OUTPUT = 3.0
 _OUTPUT = "decoder_ff_logit_out"
 
 
-def load(folder: Path, files: ModelFiles) -> Loaded:
-    """Return the network of a Marian model, and the vocabularies of its source and target.
-
-    Raises:
-        InputError: a file is missing or broken, or the model has parts that are not supported.
-    """
-    network, (_, source, target) = _read(folder, files)
-    return Loaded(network, source, target)
-
-
 def opened(folder: Path, files: ModelFiles) -> Opened:
-    """Return the parameters by Marian's names, and the vocabularies; see `load`."""
-    return _read(folder, files)[1]
-
-
-def stored(folder: Path, files: ModelFiles) -> dict[str, Tensor]:
-    """Return the tensors of the file by their names there; tied ones may share their memory."""
-    return _items(folder / files.weights, files).tensors
-
-
-def saved(folder: Path, files: ModelFiles, tensors: dict[str, Tensor]) -> tuple[str, bytes]:
-    """Return the name and the content of an .npz of parameters, named as `opened` names them."""
-    options = _items(folder / files.weights, files).options
-    return "model.npz", as_npz(tensors, options)
-
-
-def _read(folder: Path, files: ModelFiles) -> tuple[Network, Opened]:
+    """Return the parameters by Marian's names, and the vocabularies."""
     path = folder / files.weights
     items = _items(path, files)
     options, reasons = marian_options.parse(path, items.options)
@@ -78,15 +53,22 @@ def _read(folder: Path, files: ModelFiles) -> tuple[Network, Opened]:
     # One file for both sides is read once.
     read = {side: vocabulary(folder / side[0], side[1]) for side in dict.fromkeys(sides)}
     source, target = (read[side] for side in sides)
-    return network, Opened(raw, source, target)
+    return Opened(raw, source, target, network)
+
+
+def stored(folder: Path, files: ModelFiles) -> dict[str, Tensor]:
+    """Return the tensors of the file by their names there; tied ones may share their memory."""
+    return _items(folder / files.weights, files).tensors
+
+
+def saved(folder: Path, files: ModelFiles, tensors: dict[str, Tensor]) -> tuple[str, bytes]:
+    """Return the name and the content of an .npz of parameters, named as `opened` names them."""
+    options = _items(folder / files.weights, files).options
+    return "model.npz", as_npz(tensors, options)
 
 
 def summary(folder: Path, files: ModelFiles) -> Summary:
-    """Return what is known of a model without its weights, and why it can't be loaded.
-
-    Raises:
-        InputError: the file can't be read.
-    """
+    """Return what is known of a model without its weights, and why it can't be loaded."""
     path = folder / files.weights
     options, reasons = marian_options.parse(path, _items(path, files).options)
     if options is None:

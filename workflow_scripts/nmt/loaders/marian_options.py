@@ -68,10 +68,6 @@ class Options:
 def parse(path: Path, text: str) -> tuple[Options | None, list[str]]:
     """Return the options, and why the model is refused; with such reasons there are no options.
 
-    Args:
-        path: of the model, for messages.
-        text: YAML.
-
     Raises:
         InputError: it is no YAML of options.
     """

@@ -17,7 +17,7 @@ from workflow_scripts.nmt.attention import CrossAttention, SelfAttention
 from workflow_scripts.nmt.blocks import FeedForward, Frame, Norm
 from workflow_scripts.nmt.linear import Linear
 from workflow_scripts.nmt.loaders.checkpoints import read_checkpoint
-from workflow_scripts.nmt.loaders.description import Loaded, Opened, Raw, Summary
+from workflow_scripts.nmt.loaders.description import Opened, Raw, Summary
 from workflow_scripts.nmt.loaders.parameters import Parameters
 from workflow_scripts.nmt.network import (
     DecoderLayer,
@@ -80,17 +80,8 @@ _ConfigLoader.add_multi_constructor("!", _mapping)
 _ConfigLoader.add_constructor("tag:yaml.org,2002:python/tuple", _tuple)
 
 
-def load(folder: Path, files: ModelFiles) -> Loaded:
-    """Return the network of the best parameters, and the vocabularies of source and target.
-
-    Raises:
-        InputError: a file is missing or broken, or the model has parts that are not supported.
-    """
-    return opened(folder, files).loaded()
-
-
 def opened(folder: Path, files: ModelFiles) -> Opened:
-    """Return the best parameters by Sockeye's names, and the vocabularies; see `load`.
+    """Return the best parameters by Sockeye's names, and the vocabularies.
 
     Tables that the config ties are one tensor.
     """
@@ -149,11 +140,7 @@ def _tied(tensors: dict[str, Tensor], tying: object) -> dict[str, Tensor]:
 
 
 def summary(folder: Path, files: ModelFiles) -> Summary:
-    """Return what is known of a model without its weights, and why it can't be loaded.
-
-    Raises:
-        InputError: a file can't be read.
-    """
+    """Return what is known of a model without its weights, and why it can't be loaded."""
     config = folder / files.configs[0]
     value = _values(config)
     if reasons := _not_supported(value):

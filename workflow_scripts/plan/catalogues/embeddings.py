@@ -14,10 +14,6 @@ def embeddings(config: dict[str, Any], training_sets: Iterable[str]) -> dict[str
 
     The name is `<entry>-<training set>-seed<seed>`. The settings are entry, training_set, model,
     training and repetition, the embedding's own seed.
-
-    Args:
-        config: of the run.
-        training_sets: the names of its training sets, `<entry>-<system>...`.
     """
     by_name: dict[str, dict[str, Any]] = {}
     for entry in config["run"]["embeddings"]:

@@ -12,7 +12,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import record_path, write_record
@@ -201,9 +200,7 @@ def clean_shard(config: dict[str, Any], pairs: list[Path], output: Path, rejecte
     leave out none (ParaNMT-50M, 3.1); the record counts the others that fail a test as `passed`.
 
     Args:
-        config: the stage's settings.
         pairs: a shard of each corpus, in the order of `config["corpora"]`.
-        output: the shard.
         rejected: where the pairs that are left out are listed, below the folder of `output`. Its
             own record counts the characters outside the charsets; the shard's record names both.
 
@@ -260,7 +257,4 @@ def _tell(rejects: Rejects, config: dict[str, Any], shard: str) -> None:
         )
 
 
-main = command(clean_shard)
-
-if __name__ == "__main__":
-    run(main)
+main = command(clean_shard, __name__)

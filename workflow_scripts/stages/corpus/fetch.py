@@ -21,7 +21,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError, printable
 from workflow_scripts.core.files.atomic import write_json
@@ -390,17 +389,8 @@ def _check(part: Path, url: str, expected: str) -> None:
 
 
 def download_file(url: str, sha256: str, output: Path) -> None:
-    """Download one file and verify its SHA-256.
-
-    Args:
-        url: http or https.
-        sha256: of the whole file.
-        output: the file.
-    """
+    """Download one file and verify its SHA-256."""
     fetch(url, sha256, output)
 
 
-main = command(download_file)
-
-if __name__ == "__main__":
-    run(main)
+main = command(download_file, __name__)

@@ -15,7 +15,6 @@ from typing import Literal, NamedTuple
 import httpx
 from huggingface_hub import HfApi, errors, hf_hub_download
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
@@ -169,7 +168,4 @@ def download_model(
     fetch(repository, revision, path, output.with_suffix(""), encoder)
 
 
-main = command(download_model)
-
-if __name__ == "__main__":
-    run(main)
+main = command(download_model, __name__)

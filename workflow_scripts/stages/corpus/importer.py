@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
@@ -135,13 +134,7 @@ def import_corpus(
 def import_shards(
     config: dict[str, Any], output: Path, inputs: dict[str, str] | None = None
 ) -> None:
-    """Import one corpus: its lines become shards of pairs.
-
-    Args:
-        config: of the unit.
-        output: folder of the shards.
-        inputs: the hashes of the corpus' files, by path.
-    """
+    """Import one corpus: its lines become shards of pairs."""
     verify_downloads(config["block"].pop("sha256", {}))
     rows = read_pairs(config["name"], config["block"], config["max_line_bytes"], config["seed"])
     import_corpus(
@@ -153,7 +146,4 @@ def import_shards(
     )
 
 
-main = command(import_shards)
-
-if __name__ == "__main__":
-    run(main)
+main = command(import_shards, __name__)

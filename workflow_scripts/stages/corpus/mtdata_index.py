@@ -59,11 +59,6 @@ def _unsupported(entry: Entry, what: str) -> InputError:
 def block_of(entry: Entry, source: str, reference: str) -> dict[str, Any]:
     """Return the block of a corpus in the config, without its hashes.
 
-    Args:
-        entry: of mtdata's index.
-        source: code of the source language, ISO 639.
-        reference: of the reference language.
-
     Returns:
         `url`, and `source` and `reference`, or `tsv` and `columns`. In the paths `{0}` stands for
         the name of the first file that will be downloaded, `{1}` for that of the second. Names of

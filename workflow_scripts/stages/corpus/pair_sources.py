@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.manifest import read_record, shard_paths
 from workflow_scripts.core.files.rows import WrittenRow
@@ -58,9 +57,7 @@ def pair_sources(config: dict[str, Any], sources: Path, shards: int, output: Pat
     """Make the pairs of a corpus of its references and their written sources.
 
     Args:
-        config: of the unit.
         sources: the folder of the `written` shards.
-        shards: their number.
         output: the folder of the unit. Its list of rejected lines has for each source that is left
             out the id of the reference, the number of the source, the reason, the NLL, and both
             texts.
@@ -86,7 +83,4 @@ def pair_sources(config: dict[str, Any], sources: Path, shards: int, output: Pat
     )
 
 
-main = command(pair_sources)
-
-if __name__ == "__main__":
-    run(main)
+main = command(pair_sources, __name__)

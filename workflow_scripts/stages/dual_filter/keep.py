@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.rows import PairRow, PairScoreRow
@@ -101,7 +100,4 @@ def keep_shard(config: dict[str, Any], pairs: Path, scores: Path, output: Path) 
     write_shard(clean.rows(), kept, output, PairRow, "dual_filter", tally)
 
 
-main = command(keep_shard)
-
-if __name__ == "__main__":
-    run(main)
+main = command(keep_shard, __name__)

@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.manifest import verify
@@ -92,10 +91,6 @@ def score_shard(
         pairs: a shard of clean pairs.
         forward: folder of that model.
         backward: folder of that model.
-        output: the shard of scores.
-        device: where to compute.
-        batch_tokens: target tokens that are scored at once.
-        threads: of the CPU.
     """
     torch.set_num_threads(threads)
     there, back = both_directions(forward, backward, device, config["precision"])
@@ -115,7 +110,4 @@ def score_shard(
     write_shard(Input(pairs, PairRow).rows(), scored, output, PairScoreRow, "dual_filter", tally)
 
 
-main = command(score_shard)
-
-if __name__ == "__main__":
-    run(main)
+main = command(score_shard, __name__)

@@ -149,7 +149,8 @@ def gain(
     differences, drawn = [], []
     for number, data_set in enumerate(data_sets):
         of_repetitions = [similarities[number] for similarities in (*better, *worse)]
-        columns = _centred(np.column_stack([data_set.scores, *of_repetitions]))
+        columns = np.column_stack([data_set.scores, *of_repetitions])
+        columns -= columns.mean(axis=0)
         gold, others = columns[:, :1], columns[:, 1:]
         sums = np.column_stack([columns, columns**2, gold * others])
         differences.append(_pearson(sums.sum(axis=0)[None], len(sums))[0] @ shares)
@@ -161,10 +162,6 @@ def gain(
         "low": _rounded(low),
         "high": _rounded(high),
     }
-
-
-def _centred(columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    return columns - columns.mean(axis=0)
 
 
 def _pearson(sums: NDArray[np.float64], count: int) -> NDArray[np.float64]:

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
@@ -36,7 +35,6 @@ def collect(config: dict[str, Any], output: Path, inputs: dict[str, str] | None 
         config: `data` (files and folders), `testbed` (a range of meanings, or null), `language`,
             `seed`, and `development`, names of those that points of grids are chosen on, if any.
         output: Parquet file, beside which its record is written.
-        inputs: the hashes of the files of `data`, by path.
 
     Raises:
         InputError: see `unchanged`, `read_data_sets` and `reported_and_development`; or all data
@@ -138,7 +136,4 @@ def without_tested(
     return untested, removed
 
 
-main = command(collect)
-
-if __name__ == "__main__":
-    run(main)
+main = command(collect, __name__)

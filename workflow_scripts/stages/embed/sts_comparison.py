@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import verify, write_record
@@ -262,7 +261,4 @@ def write_comparison(
     write_record(output.with_name("testing.json"), pairs, pairs, {}, files=[output])
 
 
-main = command(write_comparison)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_comparison, __name__)

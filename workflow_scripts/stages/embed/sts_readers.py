@@ -109,10 +109,6 @@ def reported_and_development(
 ) -> tuple[list[DataSet], list[DataSet]]:
     """Return the data sets that are reported, and those for development.
 
-    Args:
-        data_sets: all of them.
-        development: names of data sets and of groups.
-
     Raises:
         InputError: a name is of none of them.
     """

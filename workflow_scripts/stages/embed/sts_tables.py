@@ -161,10 +161,6 @@ def training_set_blocks(
     The points of a grid, the folds and the systems of an entry are its rows, as the papers have
     them: Table 3 of ParaBank 2, 4 to 6 of ParaNMT-50M, 4 to 7, 12 and 13 of BT17.
 
-    Args:
-        tested: the models.
-        training_sets: their manifests, by name.
-
     Returns:
         Dicts of `entry`, `embeddings` (the columns) and `rows`: `name`, `system`, `chosen_by`,
         `pairs`, and `cells` by embedding: `trained` and `untrained` as from `over_seeds`.
@@ -204,11 +200,6 @@ def tuned_rows(
 ) -> list[dict[str, Any]]:
     """Return the grids of which the best point was chosen (BT17, Tables 6, 7 and 12).
 
-    Args:
-        sts: sts.json.
-        tested: its models.
-        training_sets: their manifests, by name.
-
     Returns:
         Dicts of `embedding`, `grid` and `points`: dicts of `training_set`, `chosen_by`, `pairs`,
         `development` (mean Pearson's r x 100 on the development data), `chosen`, and `mean` and
@@ -240,11 +231,6 @@ def source_rows(
     sts: Figures, tested: list[Model], training_sets: dict[str, dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return means over sources of data, the values of `corpora` in a grid (BT17, Tables 5 to 7).
-
-    Args:
-        sts: sts.json.
-        tested: its models.
-        training_sets: their manifests, by name.
 
     Returns:
         Where there are two or more, dicts of `grid` (`<entry>-<system>`), `embedding`, `chosen_by`

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
@@ -306,19 +305,10 @@ def train_embedding(
         config: see `Task`.
         pairs: the training set (Parquet).
         evaluation: the STS data (Parquet).
-        work: folder for checkpoints.
-        output: the model folder.
-        inputs: the hashes of the user's files that are read, by path.
-        checkpoint_seconds: between two checkpoints.
-        device: that computes.
-        threads: that compute.
     """
     torch.set_num_threads(threads)
     task = Task(config, pairs, evaluation, work, str(choose_device(device)), inputs or {})
     train(task, output, checkpoint_seconds)
 
 
-main = command(train_embedding)
-
-if __name__ == "__main__":
-    run(main)
+main = command(train_embedding, __name__)

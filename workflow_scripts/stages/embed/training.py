@@ -236,10 +236,8 @@ class Training(TrainingLoop[NDArray[np.int64]]):
             np.arange(start, min(start + _CHUNK, 2 * batch.pairs))
             for start in range(0, 2 * batch.pairs, _CHUNK)
         )
-        return torch.cat([functional.normalize(self._encode(batch.of(chunk))) for chunk in chunks])
-
-    def _encode(self, ragged: list[Ragged]) -> Tensor:
-        return self.network([self._tensors(ids) for ids in ragged])
+        tokens = ([self._tensors(ids) for ids in batch.of(chunk)] for chunk in chunks)
+        return torch.cat([functional.normalize(self.network(each)) for each in tokens])
 
     def _tensors(self, ragged: Ragged) -> tuple[Tensor, Tensor]:
         ids, lengths = (torch.from_numpy(array).to(self.device) for array in ragged)

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
@@ -311,13 +310,6 @@ def write_parts(
 ) -> dict[str, dict[str, Any]]:
     """Write the pairs to train on, and those that are held out.
 
-    Args:
-        graph: the sentences.
-        vectors: theirs.
-        known: which of them have a vector.
-        config: as `mine`.
-        output: the folder.
-
     Returns:
         By the name of the file `pairs`, how many it has, and `sentences`, `without_negative`,
         `without_vector` and the mean `neighbour_cosine`.
@@ -371,9 +363,6 @@ def mine(
         pairs: the training set (Parquet).
         evaluation: the STS data that the run tests on (Parquet).
         embedding: the folder of the embedding.
-        output: the folder.
-        inputs: the hashes of the user's files that are read, by path.
-        threads: that compute.
 
     Raises:
         InputError: a file is damaged or changed; no pair is left to train on, or none is held out.
@@ -428,7 +417,4 @@ def _require(count: int, pairs: Path, left_out: Mapping[str, int], name: str = T
     )
 
 
-main = command(mine)
-
-if __name__ == "__main__":
-    run(main)
+main = command(mine, __name__)

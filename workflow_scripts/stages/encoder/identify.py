@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 from torch import Tensor
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.files.file_lock import locked
@@ -195,13 +194,7 @@ def tune(
         config: `training`, `max_tokens`, `seed`; and `base`, the block of the encoder, where no
             folder is given.
         pairs: folder of `identification_pairs`.
-        work: folder for checkpoints; it outlives kills.
-        output: folder of the encoder.
-        inputs: the hashes of the user's files that are read, by path.
         base: folder of the encoder that is tuned, of a unit of the run.
-        checkpoint_seconds: between two checkpoints.
-        device: that computes.
-        threads: that compute.
 
     Raises:
         InputError: the encoder can't be read, or a file is damaged or changed.
@@ -224,7 +217,4 @@ def tune(
             publish(model, tokenizer, metrics, (metrics["pairs"], {}), work, output)
 
 
-main = command(tune)
-
-if __name__ == "__main__":
-    run(main)
+main = command(tune, __name__)

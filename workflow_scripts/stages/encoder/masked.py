@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
@@ -301,14 +300,7 @@ def train_masked(
         config: `scratch`, the block with all its keys, `training` in it too; `seed`; and `tasks`,
             folders by name, if the encoder is tested on tasks.
         folder: with shards of pairs.
-        shards: their number.
         evaluation: the STS data that the run tests on (Parquet).
-        work: folder for checkpoints; it outlives kills.
-        output: folder of the encoder.
-        inputs: the hashes of the user's files that are read, by path.
-        checkpoint_seconds: between two checkpoints.
-        device: that computes.
-        threads: that compute.
 
     Raises:
         InputError: a file is damaged or changed; or see `read_sentences`.
@@ -327,7 +319,4 @@ def train_masked(
             publish(*model_and_metrics, (rows, dict(rejected)), work, output)
 
 
-main = command(train_masked)
-
-if __name__ == "__main__":
-    run(main)
+main = command(train_masked, __name__)

@@ -58,7 +58,8 @@ class Encoder(Stage):
         name, part = name_and_part(instance)
         if part == PAIRS:
             training_set = ("filter", encoder_training_set(self.config, name))
-            return [training_set, self.embedding_of(name), ("embed", "evaluation")]
+            (embedding,) = encoder_embedding(self.config, name)
+            return [training_set, ("embed", embedding), ("embed", "evaluation")]
         if part == SCRATCH:
             return [selection.pairs(self.config), ("embed", "evaluation")]
         if part == COMPARISON:
@@ -207,11 +208,6 @@ class Encoder(Stage):
     def outside(self, instance: str) -> list[str]:
         record = self.base_record(instance)
         return [record.removesuffix(".json")] if record else []
-
-    def embedding_of(self, name: str) -> Unit:
-        """Return the unit of the embedding that finds an encoder's negatives."""
-        (embedding,) = encoder_embedding(self.config, name)
-        return ("embed", embedding)
 
     def base_files(self, instance: str) -> dict[str, str]:
         """Return the files of the encoder that is tuned, in a folder of the user's, by name."""

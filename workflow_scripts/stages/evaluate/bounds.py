@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import read_json, shard_paths, verify, write_record
@@ -166,9 +165,7 @@ def write_bounds(
         scored: folder with `scored` shards.
         references: folder with `reference_scores` shards of the same references.
         threshold: threshold.json of the system's select stage, whose bound is measured too.
-        shards: the number of shards in either folder.
         output: bounds.json; its record is `bounding` beside it.
-        config: the stage's settings.
     """
     paths, own = shard_paths(scored, shards), shard_paths(references, shards)
     for path in (*paths, *own):
@@ -186,7 +183,4 @@ def write_bounds(
         print(f"warning: {doubt}; {ADVICE}", file=sys.stderr)
 
 
-main = command(write_bounds)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_bounds, __name__)

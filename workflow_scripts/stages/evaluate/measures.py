@@ -16,7 +16,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
@@ -145,10 +144,8 @@ def measure_system(
     """Measure the selected paraphrases of one system.
 
     Args:
-        config: the stage's settings.
         folder: of the select stage, with threshold.json.
         scored: folder of the score stage.
-        shards: the number of shards of each folder.
         model: folder of the forward model, for its pieces.
         output: measures.json; its record is `evaluation` beside it.
         trees: folder of the syntax stage, if there is one.
@@ -202,7 +199,4 @@ def measure_system(
     write_record(output.with_name(RECORD), references, references, {}, files=[output])
 
 
-main = command(measure_system)
-
-if __name__ == "__main__":
-    run(main)
+main = command(measure_system, __name__)

@@ -16,7 +16,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
@@ -298,9 +297,7 @@ def compare_systems(
             `testbed`, its corpora; and `seed`.
         scored: folder of the score stage, of the rewriter's system.
         bilingual: the same of the others, by their names.
-        shards: the number of shards of each folder.
         output: rewriting.json; its record is `pairing` beside it.
-        device: that computes.
 
     Raises:
         InputError: a file is damaged; or see `beside`.
@@ -322,7 +319,4 @@ def compare_systems(
     write_record(output.with_name(RECORD), references, references, {}, files=[output])
 
 
-main = command(compare_systems)
-
-if __name__ == "__main__":
-    run(main)
+main = command(compare_systems, __name__)

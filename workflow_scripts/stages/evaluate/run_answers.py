@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.input_files import unchanged
@@ -35,10 +34,6 @@ def figures(answers: dict[str, Answers], rows: Iterable[ParaphrasesRow]) -> dict
 
     A row has a prompt if its reference or its source is that. Rows with the same prompt count as
     one list of paraphrases.
-
-    Args:
-        answers: `normalised`.
-        rows: `COLUMNS` of the `paraphrases` schema.
     """
     paraphrases: dict[str, list[Ranked]] = {}
     for row in rows:
@@ -57,9 +52,7 @@ def write_answers(
     Args:
         answers: prompt, answer and weight in each line.
         folder: of the select stage, with `paraphrases` shards.
-        shards: their number.
         output: answers.json; its record is `answering` beside it.
-        inputs: the hash of the file of answers, by its path.
 
     Raises:
         InputError: a file is damaged or changed.
@@ -81,7 +74,4 @@ def write_answers(
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 
-main = command(write_answers)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_answers, __name__)

@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
@@ -402,7 +401,6 @@ def write_statistics(
     Args:
         folder: with `pair_columns` shards.
         scored: folder of the score stage, with all candidates.
-        shards: the number of shards of each folder.
         output: statistics.json; its record is `counting` beside it.
         config: `pairs` (how many at most), `columns` by their kinds, `seed`, and `punctuation`
             where it is not dropped.
@@ -410,7 +408,6 @@ def write_statistics(
         trees: a folder with `trees` shards of the same references, where sentences are parsed.
         documents: a file whose lines are the documents of IDF; else they are the sample's
             references.
-        inputs: the hash of that file, by its path.
 
     Raises:
         InputError: a file is damaged or changed, or the documents have no word.
@@ -442,7 +439,4 @@ def write_statistics(
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 
-main = command(write_statistics)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_statistics, __name__)

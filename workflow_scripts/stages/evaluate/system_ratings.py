@@ -12,7 +12,6 @@ from typing import Any
 
 import pandas as pd
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
@@ -153,11 +152,6 @@ def best_against_worst(
     """Return the measures of the oracle systems max and min against each other (Table 2).
 
     A reference with one scored paraphrase counts, too: it stands in both.
-
-    Args:
-        rows: see `rows_of`.
-        segmenter: see `compared`.
-        levels: see `compared`.
     """
     first, second = (rows[name].set_index("reference") for name in (ORACLES[0], ORACLES[-1]))
     joined = first.join(second, rsuffix="_worst")
@@ -348,10 +342,8 @@ def write_ratings(
         scored: folder of the score stage, for variants.
         ratings: of people (docs/annotate.md).
         model: folder of the model whose pieces count.
-        shards: the number of shards of each folder.
         output: ratings.json; its record is `rating` beside it.
         trees: folder of the syntax stage, if there is one.
-        inputs: the hash of the file of ratings, by its path.
 
     Raises:
         InputError: see `unchanged` and `rate_system`.
@@ -368,7 +360,4 @@ def write_ratings(
     write_record(output.with_name(RECORD), references, references, {}, files=[output])
 
 
-main = command(write_ratings)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_ratings, __name__)

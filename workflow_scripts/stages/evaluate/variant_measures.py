@@ -12,7 +12,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.manifest import shard_paths, verify, verify_file, write_record
@@ -99,13 +98,7 @@ class Variant:
             self.against.setdefault(name, Against()).merge(sums)
 
     def result(self, names: list[str], samples: int, seed: int) -> dict[str, Any]:
-        """Return the entry in variants.json.
-
-        Args:
-            names: of all variants, in their order.
-            samples: bootstrap samples behind the interval.
-            seed: of the draws.
-        """
+        """Return the entry in variants.json."""
         measures = self.group.result(samples, seed)
         return {
             "references": self.references,
@@ -262,7 +255,6 @@ def measure_variants(
     Args:
         config: the stage's settings, with `variants`, their names.
         scored: folder of the score stage.
-        shards: their number.
         model: folder of the forward model, for its pieces.
         output: variants.json; its record is `comparison` beside it.
         folder: of the select stage, where variants are compared and sentences are parsed.
@@ -289,7 +281,4 @@ def measure_variants(
     write_record(output.with_name(RECORD), references, references, {}, files=[output])
 
 
-main = command(measure_variants)
-
-if __name__ == "__main__":
-    run(main)
+main = command(measure_variants, __name__)

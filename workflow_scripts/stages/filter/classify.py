@@ -7,7 +7,6 @@ import pyarrow as pa
 import torch
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.stages.filter.classifier import Classifier
 from workflow_scripts.stages.filter.values import BatchValues, by_models, column_values
@@ -42,7 +41,4 @@ def write_probabilities(
     column_values(pairs, output, ["reference", "paraphrase"], values, "classifier")
 
 
-main = command(write_probabilities)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_probabilities, __name__)

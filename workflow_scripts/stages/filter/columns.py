@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.rows import PairColumnsRow, ParaphrasesRow
 from workflow_scripts.core.files.shard_frame import Input, Stream, write_shard
@@ -108,7 +107,4 @@ def write_columns(config: dict[str, Any], paraphrases: Path, output: Path) -> No
     write_shard(pairs, with_columns, output, PairColumnsRow, "columns")
 
 
-main = command(write_columns)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_columns, __name__)

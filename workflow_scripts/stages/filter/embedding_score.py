@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.encoding.embedding import SentenceEmbeddings, load
@@ -49,7 +48,4 @@ def write_scores(pairs: Path, model: Path, output: Path) -> None:
     write_values(pairs, output, lambda *sides: scores(embeddings, *sides), "embedding", BATCH)
 
 
-main = command(write_scores)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_scores, __name__)

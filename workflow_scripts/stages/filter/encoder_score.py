@@ -11,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 from transformers import AutoModelForSequenceClassification
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.files.manifest import verify
@@ -35,8 +34,6 @@ def write_scores(
         pairs: the `pair_columns` shard.
         model: folder of the encoder, which is verified.
         output: the `pair_values` shard; its record stands beside it.
-        device: that computes.
-        threads: that compute.
     """
     torch.set_num_threads(threads)
     place = str(choose_device(device))
@@ -51,7 +48,4 @@ def write_scores(
     write_values(pairs, output, values, "encoder", BATCH)
 
 
-main = command(write_scores)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_scores, __name__)

@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
@@ -98,7 +97,6 @@ def write_feature(
         config: `name` of the feature, `language`; `encoder`, if it needs one.
         pairs: the `pair_columns` shard.
         output: the `pair_values` shard; its record stands beside it.
-        inputs: the hashes of the encoder's files, by path.
         words: what `generate.known_words` wrote, if it needs it.
         grammar: `model.json` of a grammar model; None for the one that ships.
         reference_scores: the shard of `score.references`, if it needs it.
@@ -110,7 +108,4 @@ def write_feature(
         stream_feature(pairs, output, feature, models, reference_scores)
 
 
-main = command(write_feature)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_feature, __name__)

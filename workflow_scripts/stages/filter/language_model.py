@@ -10,7 +10,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_json, shard_paths, verify, write_record
@@ -83,7 +82,6 @@ def train(
             it learns from so many that are paraphrased: then `extra.learnt` in the record tells
             which, see `sample.is_learnt`.
         folder: with `pairs` shards.
-        shards: their number.
         sample: what `generate.sample_references` wrote.
         output: the binary model; its record `model.json` stands beside it.
         corpus: the only one of the corpora that it learns from.
@@ -131,7 +129,4 @@ def train(
     write_record(output.with_name(RECORD), rows, count, rejected, extra, [output])
 
 
-main = command(train)
-
-if __name__ == "__main__":
-    run(main)
+main = command(train, __name__)

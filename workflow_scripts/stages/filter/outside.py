@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
@@ -73,7 +72,6 @@ def write_outside(
             `header`, `max_line_bytes`; `ranked`, if lines have several paraphrases, and
             `punctuation`, if it is not dropped.
         output: the `pair_columns` shard with all pairs; its record stands beside it.
-        inputs: SHA-256 of the files, by path.
 
     Raises:
         InputError: the corpus has no pair, or a file can't be read or changed meanwhile.
@@ -112,7 +110,4 @@ def write_outside(
         write_shard(lines, with_columns, output, PairColumnsRow, f"outside {name}: lines", tally)
 
 
-main = command(write_outside)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_outside, __name__)

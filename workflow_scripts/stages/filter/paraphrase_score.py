@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify
@@ -99,7 +98,6 @@ def write_scores(
         pairs: the `pair_columns` shard.
         vectors: the file of word vectors, which is read at the start.
         output: the `pair_values` shard; its record stands beside it.
-        inputs: the hash of the vectors, by their path.
 
     Raises:
         InputError: the file of vectors is not what it should be.
@@ -131,7 +129,4 @@ def write_scores(
     write_values(pairs, output, table.cosines, "paraphrase score", extra={"vectors": counts})
 
 
-main = command(write_scores)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_scores, __name__)

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.manifest import read_record, verify_file
 from workflow_scripts.core.text.word_tokens import DROPPED, TOKENISERS
@@ -69,7 +68,4 @@ def write_perplexities(
     column_values(pairs, output, SIDES, values, "perplexity")
 
 
-main = command(write_perplexities)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_perplexities, __name__)

@@ -17,7 +17,6 @@ from workflow_scripts.stages.filter.unit_kinds import (
     COLUMN_KINDS,
     FeatureColumn,
     LanguageModel,
-    ModelColumn,
     OutsidePairs,
     SystemPairs,
     TrainingSet,
@@ -56,16 +55,12 @@ class Filter(StageOfKinds):
             *(OutsidePairs(self, corpus) for corpus in outside_corpora(self.config)),
             *(LanguageModel(self, column) for column in self.columns_of_kind("language_model")),
             *(
-                self._kind_of_column(column)(self, column, system)
+                COLUMN_KINDS[next(iter(self.config["columns"][column]))](self, column, system)
                 for column, systems in self.columns.items()
                 for system in systems
             ),
             *(TrainingSet(self, name, chosen) for name, chosen in self.training_sets.items()),
         ]
-
-    def _kind_of_column(self, column: str) -> type[ModelColumn]:
-        (key,) = self.config["columns"][column]
-        return COLUMN_KINDS[key]
 
     def wildcards(self) -> dict[str, list[str]]:
         return {

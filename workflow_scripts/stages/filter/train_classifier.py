@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.input_files import unchanged
@@ -376,11 +375,8 @@ def train_column(
     """Train a classifier of references against paraphrases.
 
     Args:
-        config: of the column.
         folder: with `pair_columns` shards.
-        shards: their number.
         output: folder of the model; its record `model.json` stands in it.
-        inputs: the hash of the file of word vectors, by its path, if there is one.
         corpus: the only one whose references it learns from.
         candidates: folder with as many `scored` shards, where negatives are of all candidates.
     """
@@ -398,7 +394,4 @@ def train_column(
     write_record(output / RECORD, 0, 0, {}, extra=metrics["validation"], files=files)
 
 
-main = command(train_column)
-
-if __name__ == "__main__":
-    run(main)
+main = command(train_column, __name__)

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths
@@ -245,7 +244,6 @@ def write_training_set(
     Args:
         config: of the training set, as `training_sets` gives it.
         folder: with `pair_columns` shards.
-        shards: their number.
         output: the training set (Parquet); its record stands beside it.
         values: a folder with `pair_values` shards for each column that a model computed.
         shared: folders as the first, and how many shards each has: only references that all of
@@ -285,7 +283,4 @@ def write_training_set(
     )
 
 
-main = command(write_training_set)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_training_set, __name__)

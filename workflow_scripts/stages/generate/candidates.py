@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.input_files import unchanged
@@ -141,13 +140,6 @@ def assemble(
     split: Split = between_blanks,
 ) -> Found:
     """Return one reference with its candidates, and counts for the record.
-
-    Args:
-        job: the reference and its searches.
-        decodings: what each search found.
-        vocabulary: of the model's output.
-        segmenter: of the references.
-        split: gives the words of references and candidates.
 
     Returns:
         The row, and these counts: `candidates`; `unfinished` samples (they reached the maximum
@@ -278,9 +270,6 @@ def with_results(
 def held_out_references(shards: list[Path]) -> set[str]:
     """Return the ids of the references of the split `test`, which a rewriter did not learn from.
 
-    Args:
-        shards: of the rewriter's pairs.
-
     Raises:
         InputError: a shard is missing, or is not what its stage wrote.
     """
@@ -374,7 +363,4 @@ def generate_shard(
     )
 
 
-main = command(generate_shard)
-
-if __name__ == "__main__":
-    run(main)
+main = command(generate_shard, __name__)

@@ -14,7 +14,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
@@ -130,7 +129,4 @@ def read_idf(path: Path, config: dict[str, Any]) -> dict[str, float]:
     return by_word
 
 
-main = command(count_shards)
-
-if __name__ == "__main__":
-    run(main)
+main = command(count_shards, __name__)

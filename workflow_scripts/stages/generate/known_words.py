@@ -6,7 +6,6 @@ All references count, whether they are paraphrased or not. The words stand one a
 from collections.abc import Iterator
 from pathlib import Path
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.files.manifest import shard_paths, verify, write_record
@@ -40,7 +39,4 @@ def read_words(path: Path) -> frozenset[str]:
     return frozenset(path.read_text(encoding="utf-8").split("\n")[:-1])
 
 
-main = command(write_words)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_words, __name__)

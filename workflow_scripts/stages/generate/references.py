@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_json
@@ -55,7 +54,4 @@ def gather(config: dict[str, Any], sample: Path, pairs: list[Path], output: Path
     write_shard(Input(pairs, PairRow).rows(), sampled, output, ReferenceRow, "references", tally)
 
 
-main = command(gather)
-
-if __name__ == "__main__":
-    run(main)
+main = command(gather, __name__)

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
@@ -132,7 +131,4 @@ def write_sample(folder: Path, shards: int, output: Path, config: dict[str, Any]
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 
-main = command(write_sample)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_sample, __name__)

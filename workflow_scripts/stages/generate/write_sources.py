@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.manifest import verify
@@ -169,7 +168,4 @@ def write_sources(
     )
 
 
-main = command(write_sources)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_sources, __name__)

@@ -23,10 +23,6 @@ def agreement(ratings: Sequence[Rating], seed: int = 1) -> dict[str, Any]:
 
     A person who rated a pair twice has the mean of both scores there.
 
-    Args:
-        ratings: of any systems.
-        seed: of the halves.
-
     Returns:
         `pairs` with scores by two or more people; `split_half`: Spearman's correlation of the
         means of random halves of each pair's people, averaged over `SPLITS` draws, and

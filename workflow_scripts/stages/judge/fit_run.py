@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.files.input_files import unchanged
@@ -116,14 +115,10 @@ def fit(
         config: `features`, `encoder`, `language`, `precision`, `good`, `seed`; the files that
             `examples` reads; `encoder_precision`, if it is not fp32.
         output: `judge.json`; its record is `fitting.json` beside it.
-        inputs: the hashes of the user's files that are read, by path.
         words: what `generate.known_words` wrote, if a feature needs it.
         grammar: `model.json` of a grammar model; None for the one that ships.
         forward: folder of that model, if a feature needs it.
         backward: folder of that model, if a feature needs it.
-        device: that computes.
-        batch_tokens: target tokens that are scored at once.
-        threads: that compute.
 
     Raises:
         InputError: a feature lacks what it needs, or a file is not as it should be.
@@ -145,7 +140,4 @@ def fit(
     write_record(path.with_name(RECORD), rows, rows, {}, files=[path])
 
 
-main = command(fit)
-
-if __name__ == "__main__":
-    run(main)
+main = command(fit, __name__)

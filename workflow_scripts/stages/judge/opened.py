@@ -4,8 +4,9 @@ Nothing here fits a judge, so nothing of what fitting needs is loaded.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ from workflow_scripts.stages.judge.stage import GRAMMAR as RUN_GRAMMAR
 GRAMMAR = "grammar"
 # Pairs that are judged together; memory does not grow with the files' features.
 _CHUNK = 1024
+# How chunks are worked on, each known by its first pair: `map`, or several at once.
+AtWork = Callable[[Callable[[int], list[float]], Iterable[int]], Iterable[list[float]]]
 # About half of the words of English text are function words; in other languages few look so.
 _ENGLISH_SHARE, _ENOUGH_WORDS = 0.15, 20
 
@@ -69,7 +72,7 @@ def not_english(references: Sequence[str]) -> bool:
 
 
 def scores(
-    judge: Judge, pairs: Pairs, models: Models, chunk_size: int = _CHUNK, first: int = 0
+    judge: Judge, pairs: Pairs, models: Models, chunk_size: int = _CHUNK, at_work: AtWork = map
 ) -> Iterator[float]:
     """Yield the probability of each pair to be good.
 
@@ -78,22 +81,25 @@ def scores(
         pairs: of texts.
         models: of the judge's features.
         chunk_size: pairs that are judged together.
-        first: how many pairs stand before these, for messages.
+        at_work: how chunks are worked on.
 
     Raises:
         InputError: too little is known of a pair.
     """
-    for start in range(0, len(pairs), chunk_size):
+
+    def of_chunk(start: int) -> list[float]:
         chunk = pairs.take(range(start, min(start + chunk_size, len(pairs))))
         features = compute(chunk, dict.fromkeys([*judge.features, "words"]), models)
         probabilities = judge.probability(features, features["words"])
         if np.isnan(probabilities).any():
-            line = first + start + int(np.flatnonzero(np.isnan(probabilities))[0]) + 1
+            line = start + int(np.flatnonzero(np.isnan(probabilities))[0]) + 1
             raise InputError(
                 f"line {line}: of this pair too little is known for the judge, which has the "
                 f"features {', '.join(judge.features)}; give what they need"
             )
-        yield from probabilities.tolist()
+        return probabilities.tolist()
+
+    return chain.from_iterable(at_work(of_chunk, range(0, len(pairs), chunk_size)))
 
 
 def models_of(judge: Judge, encoder: Path | None, grammar: Path | None, device: str) -> Models:

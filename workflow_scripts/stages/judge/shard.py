@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
@@ -200,15 +199,11 @@ def judge_candidates(
             rewriter wrote the candidates; `encoder_precision`, if it is not fp32.
         scored: the `scored` shard.
         output: the `judged` shard; its record stands beside it.
-        inputs: the hashes of the user's files that are read, by path.
         references: the shard of the references' own scores, if a feature needs them.
         judge: `judge.json`, or the name of one that ships.
         words: what `generate.known_words` wrote, if a feature needs it.
         grammar: `model.json` of a grammar model; None for the one that ships.
         forward: folder of that model, for forced decoding.
-        device: that computes.
-        batch_tokens: target tokens that are scored at once.
-        threads: that compute.
     """
     torch.set_num_threads(threads)
     with unchanged(inputs or {}):
@@ -227,7 +222,4 @@ def judge_candidates(
         judge_shard(scored, references, output, bench)
 
 
-main = command(judge_candidates)
-
-if __name__ == "__main__":
-    run(main)
+main = command(judge_candidates, __name__)

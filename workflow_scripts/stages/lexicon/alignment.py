@@ -188,12 +188,7 @@ def _agreed(candidates: Cells, counts: Weights, totals: Weights) -> Weights:
 
 
 def learnt(candidates: Cells, words: int) -> Table:
-    """Learn from cells how often words are aligned.
-
-    Args:
-        candidates: of the pairs to learn from.
-        words: the number of known words.
-    """
+    """Learn from cells how often words are aligned."""
     keys, places = np.unique(candidates.keys, return_inverse=True)
 
     def counted(weights: Weights) -> Table:

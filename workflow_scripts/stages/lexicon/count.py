@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.manifest import verify, write_record
 from workflow_scripts.core.files.parquet import TableWriter, read_batches
@@ -109,7 +108,4 @@ def write_counts(
     write_record(output, read, used, {TOO_LONG: read - used}, files=[output, *files])
 
 
-main = command(write_counts)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_counts, __name__)

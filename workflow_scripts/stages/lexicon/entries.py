@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record, shard_paths, verify, write_record
@@ -250,7 +249,6 @@ def write_entries(
         words: folder of the words.
         counts: folder of the counts.
         shards: of the counts.
-        output: the folder of the lexicon.
         tags: the file of the words' parts of speech; None: there is none.
 
     Raises:
@@ -312,7 +310,4 @@ def phrases_of(lexicon: Entries) -> int:
     return len(np.unique(np.concatenate([lexicon.first, lexicon.second])))
 
 
-main = command(write_entries)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_entries, __name__)

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json, write_text
@@ -320,7 +319,6 @@ def measure_lexicon(
         embeddings: folders of embeddings to compare it with, by name.
         training_sets: the files of pairs that it was made of, read on the testbed only.
         inputs: the hashes of the files of `config`, by path; others are refused.
-        threads: of torch.
     """
     torch.set_num_threads(threads)
     kinds = ("word_similarity", "ppdb", "antonyms", "vectors")
@@ -329,7 +327,4 @@ def measure_lexicon(
         _measure(config, lexicon, embeddings or {}, training_sets or [], output)
 
 
-main = command(measure_lexicon)
-
-if __name__ == "__main__":
-    run(main)
+main = command(measure_lexicon, __name__)

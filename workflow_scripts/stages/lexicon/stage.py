@@ -66,15 +66,12 @@ class Lexicon(Stage):
 
     def compared(self) -> dict[str, str]:
         """Return the embeddings whose cosines are compared, the first seed of each, by name."""
-        if not self._compares():
+        if not lexicon_measures.settings(self.config)["word_similarity"]:
             return {}
         first_seeds: dict[str, str] = {}
         for name, embedding in tested_embeddings(self.config).items():
             first_seeds.setdefault(f"{embedding['entry']}-{embedding['training_set']}", name)
         return first_seeds
-
-    def _compares(self) -> bool:
-        return bool(lexicon_measures.settings(self.config)["word_similarity"])
 
     def shards(self, instance: str) -> int:
         return self.config["shards"]["early"] if name_and_part(instance)[1] == COUNTS else 0

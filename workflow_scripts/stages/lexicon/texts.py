@@ -52,11 +52,7 @@ def is_word(token: str) -> bool:
 
 
 class Tokens(dict[str, list[int]]):
-    """The numbers of the tokens of what stands between two blanks.
-
-    Args:
-        number: the number of a token.
-    """
+    """The numbers of the tokens of what stands between two blanks."""
 
     def __init__(self, number: Callable[[str], int]):
         super().__init__()
@@ -74,11 +70,7 @@ class Tokens(dict[str, list[int]]):
 
 
 class Numbers:
-    """The numbers of tokens where the words that are known are given.
-
-    Args:
-        words: known words, from that with number 1.
-    """
+    """The numbers of tokens where the words that are known are given."""
 
     def __init__(self, words: Sequence[str]):
         self._known = {word: number for number, word in enumerate(words, start=1)}

@@ -4,7 +4,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import write_record
@@ -54,8 +53,6 @@ def write_tags(
         config: `folder`, `package` and `language` of the tagger.
         training_sets: their files.
         words: folder of the words.
-        output: the file.
-        inputs: the hashes of the tagger's files, which are read at the start.
 
     Raises:
         InputError: a file is damaged, or the tagger's folder is not what it should be.
@@ -79,7 +76,4 @@ def write_tags(
     write_record(output, total, total, {}, {"sentences": tagged, "tagged": len(tags)})
 
 
-main = command(write_tags)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_tags, __name__)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
@@ -188,7 +187,4 @@ def write_words(config: dict[str, Any], training_sets: list[Path], output: Path)
     )
 
 
-main = command(write_words)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_words, __name__)

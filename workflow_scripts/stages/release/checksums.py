@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_text
@@ -34,7 +33,4 @@ def write_checksums(records: list[Path], output: Path) -> None:
     write_text(output, checksums(records, output.parent))
 
 
-main = command(write_checksums)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_checksums, __name__)

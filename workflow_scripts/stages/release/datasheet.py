@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.files.manifest import write_record
@@ -171,7 +170,4 @@ def write_datasheet(
     write_record(output, 0, 0, {})
 
 
-main = command(write_datasheet)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_datasheet, __name__)

@@ -18,7 +18,6 @@ from typing import Any, Literal, NotRequired, TypedDict
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
@@ -281,8 +280,6 @@ def release_corpus(config: dict[str, Any], folder: Path, shards: int, output: Pa
         config: `best`, and `languages`, both codes; for a merge `runs`, each with its `name` and
             `source`; `written_sources` where there are any.
         folder: of the select stage.
-        shards: their number.
-        output: the folder.
     """
     runs = config.get("runs")
     languages = None if runs is None else {of_run["name"]: of_run["source"] for of_run in runs}
@@ -291,7 +288,4 @@ def release_corpus(config: dict[str, Any], folder: Path, shards: int, output: Pa
     export(shard_paths(folder, shards), output, config["best"], language, languages, written)
 
 
-main = command(release_corpus)
-
-if __name__ == "__main__":
-    run(main)
+main = command(release_corpus, __name__)

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.report.finished_run import FinishedRun, finished_run
@@ -57,7 +56,4 @@ def write_report(
     write_text(output, report(finished_run(config, units, rows), sections))
 
 
-main = command(write_report)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_report, __name__)

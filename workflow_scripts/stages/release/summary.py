@@ -95,12 +95,7 @@ def model_table(metrics: dict[str, dict[str, Any]]) -> str:
 
 
 def embedding_table(sts: dict[str, Any], embedding_models: list[Model]) -> str:
-    """Return a row for each embedding: Pearson's r x 100, the mean over data sets and seeds.
-
-    Args:
-        sts: sts.json.
-        embedding_models: its models.
-    """
+    """Return a row for each embedding: Pearson's r x 100, the mean over data sets and seeds."""
     overlap = times_100(sts["overlap"]["mean"]["pearson"])
     rows = []
     for model in embedding_models:

@@ -7,7 +7,6 @@ tables.
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_text
 from workflow_scripts.core.files.manifest import write_record
@@ -37,7 +36,6 @@ def write_tables(config: dict[str, Any], units: list[str], tables: list[str], ou
         config: the release's part of the configuration.
         units: `<stage>[/<instance>]=<folder>` of the finished units, in the order of the flow.
         tables: `<name>=<module>:<function>` of each table.
-        output: the folder.
     """
     functions = dict(map(named, tables))
     finished = finished_run(config, units)
@@ -48,7 +46,4 @@ def write_tables(config: dict[str, Any], units: list[str], tables: list[str], ou
     write_record(output / RECORD, 0, 0, {}, files=files)
 
 
-main = command(write_tables)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_tables, __name__)

@@ -33,12 +33,7 @@ def tell(facts: dict[str, Any], pairs: Path, templates: Path | None, output: Pat
 
 
 def about(facts: dict[str, Any], pairs: dict[str, Any]) -> dict[str, Any]:
-    """Return what is said of a rewriter in its folder.
-
-    Args:
-        facts: of its configuration.
-        pairs: the manifest of its pairs.
-    """
+    """Return what is said of a rewriter in its folder."""
     counts: dict[str, Counter[str]] = {"pairs": Counter(), "references": Counter()}
     for part in pairs["parts"].values():
         for name, count in counts.items():
@@ -55,11 +50,6 @@ def take_table(facts: dict[str, Any], table: Path, output: Path) -> dict[str, An
 
     It adds the numbers of templates and of the training examples that have them, and the labels.
     Pairs of equal templates, or without a tree, count as left out.
-
-    Args:
-        facts: those of `about`.
-        table: of the templates.
-        output: the model folder.
 
     Raises:
         InputError: the table is damaged.

@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
@@ -174,16 +173,10 @@ def continue_rewriter(
     """Train a rewriter on from a translation model, and measure it.
 
     Args:
-        config: of the unit.
         segments: the folder of the shards of segments.
-        shards: their number.
         pairs: the manifest of its pairs.
         model: the folder of the model to go on from.
-        work: a folder that outlives kills, from which the training goes on.
-        output: the folder of the rewriter.
         templates: the table of the templates that it learns.
-        threads: of torch.
-        device: to compute on.
     """
     task = Task(
         role=config["role"],
@@ -200,7 +193,4 @@ def continue_rewriter(
     make_model(task, output, tell(config["about"], pairs, templates, output))
 
 
-main = command(continue_rewriter)
-
-if __name__ == "__main__":
-    run(main)
+main = command(continue_rewriter, __name__)

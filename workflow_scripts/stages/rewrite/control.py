@@ -218,7 +218,10 @@ def _measures(chosen: Sequence[Answer], scores: Scores, samples: int, seed: int)
     intervals = [interval(100 * drawn[:, place] / drawn[:, 0]) for place in (1, 2)]
     outputs = [answer.first for answer in chosen]
     texts = [{answer.first.text for answer in group if answer.first} for group in groups]
-    copies = sum(_is_copy(answer) for answer in chosen)
+    copies = sum(
+        answer.first is not None and answer.first.text == answer.question.sentence
+        for answer in chosen
+    )
     return {
         "answers": len(chosen),
         "sentences": len(groups),
@@ -241,10 +244,6 @@ def _score(
     best = [(answer.met_best, scores.of(name, answer.question, answer.best)) for answer in chosen]
     yield f"{name}_best", _mean(value for _, value in best)
     yield f"{name}_where_met", _mean(value for met, value in best if met)
-
-
-def _is_copy(answer: Answer) -> bool:
-    return answer.first is not None and answer.first.text == answer.question.sentence
 
 
 def _round(value: float) -> float:
@@ -285,10 +284,6 @@ def by_template(
 
 def examples(answered: Sequence[Answer], sentences: int) -> list[dict[str, Any]]:
     """Return some originals with their paraphrases by template (ParaNMT-50M, Table 11).
-
-    Args:
-        answered: all answers.
-        sentences: originals, the first ones.
 
     Returns:
         For each `original` its `template` and `paraphrases`: `template`, `paraphrase` and `met`,

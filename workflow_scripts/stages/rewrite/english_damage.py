@@ -83,11 +83,7 @@ def may_be_doubled(word: str) -> bool:
 
 
 def verbs(words: Sequence[str]) -> Iterator[Change]:
-    """Yield finite verbs with the form that does not agree with their subject.
-
-    Args:
-        words: see `droppable`.
-    """
+    """Yield finite verbs with the form that does not agree with their subject; see `droppable`."""
     unreal = not _UNREAL.isdisjoint(words)
     for place, (before, word, _) in _in_context(words):
         if not before or before in _OPEN_NUMBER or (unreal and word in ("was", "were")):
@@ -115,9 +111,6 @@ def determiners(words: Sequence[str]) -> Iterator[Change]:
 
     That is a or an before the other sound, this and these exchanged, a singular noun after a
     numeral, and a plural one after an article.
-
-    Args:
-        words: see `droppable`.
     """
     for place, (before, word, after) in _in_context(words):
         if word in ("a", "an") and after and after[0] not in "hu":

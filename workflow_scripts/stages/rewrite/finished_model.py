@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import atomic_path, copy_file, write_json
 from workflow_scripts.core.files.manifest import verify, write_record
@@ -24,7 +23,6 @@ def make_rewriter(config: dict[str, Any], model: Path, output: Path) -> None:
     Args:
         config: `prefix`, the text that the model reads in front of every sentence, and `about`.
         model: the folder of the model in the stage `train`.
-        output: the folder of the rewriter.
 
     Raises:
         InputError: a file is damaged, or the model can't read the prefix.
@@ -48,7 +46,4 @@ def _share(path: Path, name: Path) -> None:
         copy_file(path, name)
 
 
-main = command(make_rewriter)
-
-if __name__ == "__main__":
-    run(main)
+main = command(make_rewriter, __name__)

@@ -14,7 +14,6 @@ import torch
 from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.files.atomic import write_json, write_text
@@ -160,13 +159,7 @@ def _bleu(sums: Sums) -> Sums:
 
 
 def figures(counted: dict[str, Sums], samples: int, seed: int) -> dict[str, Any]:
-    """Return the figures of all sentences, each with its 95 % bootstrap interval.
-
-    Args:
-        counted: see `columns`.
-        samples: bootstrap samples to draw.
-        seed: of the draws.
-    """
+    """Return the figures of all sentences, each with its 95 % bootstrap interval."""
     places: dict[str, list[int]] = {}
     wide = 0
     for name, values in counted.items():
@@ -236,10 +229,7 @@ def measure(
             `seed`; `templates` where it reads them: all are left free.
         model: folder of the rewriter.
         folder: of the shards of its pairs.
-        shards: their number.
         output: the file of outputs; the figures stand beside it, and their record.
-        threads: of torch.
-        device: to compute on.
 
     Raises:
         InputError: a file is damaged.
@@ -271,7 +261,4 @@ def measure(
     write_record(output, len(sentences), len(sentences), {}, files=[output, beside])
 
 
-main = command(measure)
-
-if __name__ == "__main__":
-    run(main)
+main = command(measure, __name__)

@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
@@ -231,12 +230,8 @@ def measure(
         pairs: the folder of the shards of its pairs, without templates.
         trees: the folder of the shards of their trees.
         templates: the table of its templates.
-        shards: the number of shards.
         output: the table of answers; the measures stand beside it, and their record.
-        inputs: the hashes of the parser's files, by path.
         batch_rows: hypotheses at once.
-        threads: of torch.
-        device: to compute on.
 
     Raises:
         InputError: a file is damaged, or no held-out pair is of use.
@@ -259,7 +254,4 @@ def measure(
     write_record(output, len(answered), len(answered), {}, files=[output, beside])
 
 
-main = command(measure)
-
-if __name__ == "__main__":
-    run(main)
+main = command(measure, __name__)

@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.input_files import unchanged
@@ -54,9 +53,6 @@ def parse_shard(
         config: `folder`, `package` and `language` of the parser.
         pairs: the shard.
         output: the shard of trees, beside which its record is written.
-        inputs: the hashes of the parser's files, which are read at the start, by path.
-        device: to compute on.
-        threads: of torch.
 
     Raises:
         InputError: the shard or the parser's folder is not what it should be.
@@ -80,7 +76,4 @@ def parse_shard(
     )
 
 
-main = command(parse_shard)
-
-if __name__ == "__main__":
-    run(main)
+main = command(parse_shard, __name__)

@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device
 from workflow_scripts.core.errors import InputError
@@ -300,11 +299,8 @@ def repair_held_out(
         config: `beam`, and what `repair` asks for.
         model: folder of the rewriter.
         folder: of the shards of its pairs.
-        shards: their number.
         output: the table of sentences; the figures stand beside it.
         misspellings: lines wrong->right: one kind more.
-        threads: of torch.
-        device: to compute on.
 
     Raises:
         InputError: a file is damaged; see `repair`.
@@ -322,7 +318,4 @@ def repair_held_out(
     repair(config, sentences, rewrite, listed, output)
 
 
-main = command(repair_held_out)
-
-if __name__ == "__main__":
-    run(main)
+main = command(repair_held_out, __name__)

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import copy_file
@@ -80,10 +79,7 @@ def make_vocabulary(
     """Make the SentencePiece model of one side of a rewriter.
 
     Args:
-        config: of the side.
         folder: of the shards of pairs.
-        shards: their number.
-        output: the SentencePiece model.
         taken: the folder of the model whose vocabulary is taken, if it is.
         templates: the table of templates, which get symbols.
 
@@ -101,7 +97,4 @@ def make_vocabulary(
         train({**config, **of_templates}, shard_paths(folder, shards), output)
 
 
-main = command(make_vocabulary)
-
-if __name__ == "__main__":
-    run(main)
+main = command(make_vocabulary, __name__)

@@ -185,9 +185,6 @@ def write_table(path: Path, templates: list[Template]) -> None:
 def known(folder: Path) -> list[Template]:
     """Return the templates of a rewriter's training, most frequent first.
 
-    Args:
-        folder: of the model.
-
     Raises:
         InputError: the table is missing, as in a rewriter without templates, or damaged.
     """

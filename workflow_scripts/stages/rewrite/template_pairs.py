@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths, write_record
@@ -164,7 +163,6 @@ def write_pairs(
             of the training pairs of equal templates that is kept.
         pairs: the folder of the shards of pairs.
         trees: the folder of the shards of their trees.
-        shards: their number.
         output: the folder to write: shards of pairs with templates, and the table, with their
             records.
 
@@ -205,7 +203,4 @@ def write_pairs(
     write_record(output / syntax_templates.TABLE, len(count), len(count), {}, extra)
 
 
-main = command(write_pairs)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_pairs, __name__)

@@ -5,7 +5,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.files.manifest import shard_paths
@@ -29,17 +28,11 @@ def train_rewriter(
     """Train a rewriter, and measure it as any model.
 
     Args:
-        config: of the unit.
         segments: the folder of the shards of segments.
-        shards: their number.
         pairs: the manifest of its pairs.
         source_model: SentencePiece's.
         reference_model: SentencePiece's.
-        work: a folder that outlives kills, from which the training goes on.
-        output: the folder of the model.
         templates: the table of the templates that it learns.
-        threads: of torch and Sockeye.
-        device: to compute on.
     """
     task = Task(
         **{key: value for key, value in config.items() if key != "about"},
@@ -54,7 +47,4 @@ def train_rewriter(
     make_model(task, output, tell(config["about"], pairs, templates, output))
 
 
-main = command(train_rewriter)
-
-if __name__ == "__main__":
-    run(main)
+main = command(train_rewriter, __name__)

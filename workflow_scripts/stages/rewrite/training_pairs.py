@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import shard_paths
@@ -215,8 +214,6 @@ def write_pairs(
             what is read, also `noise` and `language`.
         training_sets: their files.
         evaluation: the table of sentences that the run tests on.
-        shards: their number.
-        output: the folder of the shards.
 
     Raises:
         InputError: a file is damaged, or there are too few references.
@@ -308,7 +305,4 @@ class Splits:
         return noisy(row, copies, language, noise, seed, self.damage)
 
 
-main = command(write_pairs)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_pairs, __name__)

@@ -178,7 +178,7 @@ class RewriterModel(RewriterUnit):
         """Return what rewriter.json says of a rewriter besides the counts of its pairs."""
         block, role = self.block, begins_with(self.config, self.name)
         sets = rewriter_training_sets(self.config, self.name)
-        inputs = self._licences(sets)
+        inputs, models = self._licences(sets), self.config["train"]["models"]
         return {
             "name": self.name,
             "language": self.language,
@@ -188,14 +188,10 @@ class RewriterModel(RewriterUnit):
             "subword": vocabulary_role(self.config, self.name) or "own",
             **({"templates": self.templates()} if self.templates() else {}),
             "noise": noise(self.config, self.name),
-            **({"continued": self._beginning(role)} if role else {}),
+            **({"continued": {"from": role, "model": models[role]}} if role else {}),
             "licence": self._licence(inputs),
             "inputs": inputs,
         }
-
-    def _beginning(self, role: str) -> dict[str, str]:
-        """Return which model a rewriter went on from: its role, and its entry of `models`."""
-        return {"from": role, "model": self.config["train"]["models"][role]}
 
     def _licence(self, inputs: dict[str, dict[str, str | None]]) -> str:
         """Return the licence that the run states; or those of what the weights were learnt from.

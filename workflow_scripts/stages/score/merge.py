@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
@@ -75,9 +74,6 @@ def candidates(listed: list[Listed]) -> list[ScoredCandidate]:
     The first ones of all runs come first, in the order of the runs, then the second ones, and so
     on: NLLs of different models can't be compared. Equal paraphrases count as the first of them,
     with its NLLs and the tags of all.
-
-    Args:
-        listed: all of them, run by run.
     """
     groups: dict[str, list[Listed]] = {}
     for paraphrase in sorted(listed, key=lambda paraphrase: paraphrase.paraphrase["rank"]):
@@ -197,8 +193,6 @@ def write_merged(
     """Write one shard of what other runs have selected, or the vocabulary of the first of them.
 
     Args:
-        config: of the unit.
-        inputs: the hashes of the files of these runs, by path.
         output: the shard or the vocabulary.
         shard: its number; None for the vocabulary.
     """
@@ -209,7 +203,4 @@ def write_merged(
             merge_shard(config, shard, output)
 
 
-main = command(write_merged)
-
-if __name__ == "__main__":
-    run(main)
+main = command(write_merged, __name__)

@@ -5,10 +5,10 @@ that stands twice in a row. In English, contractions count as what they stand fo
 numbers are content. Of other languages no function words are known here: there all words count.
 """
 
+import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Mapping
 from itertools import groupby
-from typing import Any, TypeVar
 
 from workflow_scripts.core.text.closed_classes import WITHOUT_CONTENT
 from workflow_scripts.core.text.normalisation import letters_and_digits, words
@@ -17,7 +17,6 @@ from workflow_scripts.plan.catalogues.pair_features import ENGLISH
 from workflow_scripts.stages.score.near_equal import written_out
 
 Key = tuple[str, ...]
-Candidate = TypeVar("Candidate")
 
 
 def content_key(text: str, language: str) -> Key:
@@ -53,38 +52,40 @@ def word_changes(reference: str, paraphrase: str, language: str) -> tuple[int, i
     return len(second - first), len(first - second)
 
 
-def unlikeness(forward_nll: float, text: str, reference: str) -> float:
-    """Return by what near doubles are put in order, before anything else is known of them.
-
-    It is the forward NLL in nats per token, less the share of their words that text and reference
-    have in common (intersection over union): a judge finds those better that also have the
-    function words of the reference.
-    """
-    first, second = (frozenset(words(each)) for each in (text, reference))
-    return forward_nll - len(first & second) / max(1, len(first | second))
-
-
-def of_each_content(
-    candidates: Iterable[Candidate],
-    content: Callable[[Candidate], Hashable],
-    order: Callable[[Candidate], Any],
+def likeliest(
+    nlls: Mapping[str, float],
+    reference: str,
+    content: Callable[[str], Hashable],
     most: float,
-) -> list[Candidate]:
-    """Return the first candidates of each content, `most` of them, in their order.
+    above: float = math.inf,
+) -> list[str]:
+    """Return the likeliest texts of each content, before anything else is known of them.
+
+    They are those of the lowest forward NLL, less the share of their words that text and reference
+    have in common (intersection over union): a judge finds those better that also have the
+    function words of the reference. Of equal ones it is the smaller text.
 
     Args:
-        candidates: of one reference, in whatever order.
-        content: gives what candidates of the same content have in common.
-        order: gives what they are sorted by.
+        nlls: the forward NLL of each text, in nats per token.
+        reference: whose texts they are.
+        content: gives what texts of the same content have in common.
         most: how many of each content.
+        above: texts with an NLL above it come after the others.
     """
-    counts: Counter[Hashable] = Counter()
+    of_reference = frozenset(words(reference))
+
+    def order(text: str) -> tuple[bool, float, str]:
+        own = frozenset(words(text))
+        shared = len(own & of_reference) / max(1, len(own | of_reference))
+        return nlls[text] > above, nlls[text] - shared, text
+
+    counts = Counter[Hashable]()
     kept = []
-    for candidate in sorted(candidates, key=order):
-        key = content(candidate)
-        if counts[key] < most:
-            kept.append(candidate)
-            counts[key] += 1
+    for text in sorted(nlls, key=order):
+        key = content(text)
+        counts[key] += 1
+        if counts[key] <= most:
+            kept.append(text)
     return kept
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.rows import PairRow, ReferenceRow, ReferenceScoreRow
@@ -75,7 +74,4 @@ def score_shard(
     write_shard(rows, scored, output, ReferenceScoreRow, "score", tally, shown="written")
 
 
-main = command(score_shard)
-
-if __name__ == "__main__":
-    run(main)
+main = command(score_shard, __name__)

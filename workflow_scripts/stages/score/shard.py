@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.manifest import verify
@@ -28,11 +28,7 @@ from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.model import Model
 from workflow_scripts.nmt.options import SCORED_TOKENS
 from workflow_scripts.stages.score.merge import joined
-from workflow_scripts.stages.score.near_doubles import (
-    of_each_content,
-    same_content,
-    unlikeness,
-)
+from workflow_scripts.stages.score.near_doubles import likeliest, same_content
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 # References whose candidates are scored together: enough for full batches of equal length.
@@ -45,9 +41,6 @@ def distinct(candidates: Iterable[GeneratedCandidate]) -> list[ScoredCandidate]:
     A text is scored once against each source that gave it: its forward NLL is the lowest among the
     segmentations that were sampled. Its variant names all variants that gave it, with blanks
     between, in the order of the samples.
-
-    Args:
-        candidates: the samples.
 
     Returns:
         The distinct texts of each source. They have no backward NLL yet.
@@ -76,13 +69,12 @@ def thinned(
 ) -> CandidatesRow:
     """Return a reference with its likeliest candidates of each content words, less the others.
 
-    They are those of the lowest `unlikeness`; of equal ones the smaller text. A text is scored
-    against one source, that which gives it the lowest forward NLL; of equal ones that of the
-    bitext. All samples that gave it of that source stay.
+    A text is scored against one source, that which gives it the lowest forward NLL; of equal ones
+    that of the bitext. All samples that gave it of that source stay.
 
     Args:
         row: the reference with its candidates.
-        most: how many texts of the same content words.
+        most: how many texts of the same content words, see `likeliest`.
         language: of the candidates (ISO 639).
         prune_above: candidates with a forward NLL above it come after the others.
     """
@@ -90,17 +82,14 @@ def thinned(
     by_nll = sorted(row["candidates"], key=lambda each: (each["forward_nll"], each["source"] or ""))
     for candidate in by_nll:
         texts.setdefault(candidate["text"], candidate)
-
-    def order(candidate: GeneratedCandidate) -> tuple[bool, float, str]:
-        nll, text = candidate["forward_nll"], candidate["text"]
-        pruned = prune_above is not None and nll > prune_above
-        return pruned, unlikeness(nll, text, row["reference"]), text
-
-    def content(candidate: GeneratedCandidate) -> Hashable:
-        return same_content(candidate["text"], language)
-
-    likely = of_each_content(texts.values(), content, order, most)
-    kept = {(candidate["text"], candidate["source"]) for candidate in likely}
+    likely = likeliest(
+        {text: candidate["forward_nll"] for text, candidate in texts.items()},
+        row["reference"],
+        partial(same_content, language=language),
+        most,
+        math.inf if prune_above is None else prune_above,
+    )
+    kept = {(text, texts[text]["source"]) for text in likely}
     candidates = [each for each in row["candidates"] if (each["text"], each["source"]) in kept]
     return {**row, "candidates": candidates}
 
@@ -110,9 +99,6 @@ def best_of_sources(candidates: Iterable[ScoredCandidate]) -> list[ScoredCandida
 
     Without any sum the lowest forward NLL counts; of equal ones the first. Counts and variants are
     those of all sources.
-
-    Args:
-        candidates: the distinct texts of each source, scored.
     """
     same: dict[str, list[ScoredCandidate]] = {}
     for candidate in candidates:
@@ -310,7 +296,4 @@ def score_shard(
     )
 
 
-main = command(score_shard)
-
-if __name__ == "__main__":
-    run(main)
+main = command(score_shard, __name__)

@@ -8,7 +8,6 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.manifest import read_json, verify_file
 from workflow_scripts.core.files.rows import (
@@ -238,7 +237,4 @@ def select_shard(
     write_shard(candidates, with_paraphrases, output, ParaphrasesRow, "select", tally)
 
 
-main = command(select_shard)
-
-if __name__ == "__main__":
-    run(main)
+main = command(select_shard, __name__)

@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
@@ -196,8 +195,6 @@ def find_threshold(
     Args:
         config: of the unit, whose `keep` says what kind of threshold it is.
         folder: with the shards.
-        shards: their number.
-        output: the file.
         references: a folder with as many `reference_scores` shards; only a quantile of the
             references needs it.
         judged: a folder with as many `judged` shards, where a judge has its say. The threshold then
@@ -230,7 +227,4 @@ def find_threshold(
     write_record(output.with_name(RECORD), 0, 0, {}, files=[output])
 
 
-main = command(find_threshold)
-
-if __name__ == "__main__":
-    run(main)
+main = command(find_threshold, __name__)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
@@ -75,13 +74,6 @@ def segment_shard(
     """Cut a shard of pairs into sub-word pieces.
 
     The record counts pairs; `extra` has the pairs and the segments of each split.
-
-    Args:
-        config: of the unit.
-        input: the shard of pairs.
-        source_model: SentencePiece's.
-        reference_model: SentencePiece's.
-        output: the shard of segments.
     """
     check_config(config)
     models: dict[Side, Path] = {"source": source_model, "reference": reference_model}
@@ -110,7 +102,4 @@ def segment_shard(
     write_shard(pairs, segments, output, SegmentRow, f"segment {input.stem}", tally)
 
 
-main = command(segment_shard)
-
-if __name__ == "__main__":
-    run(main)
+main = command(segment_shard, __name__)

@@ -9,7 +9,6 @@ from typing import Any
 
 import sentencepiece
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import atomic_path
@@ -159,18 +158,8 @@ def train_on_shards(config: dict[str, Any], paths: list[Path], output: Path) -> 
 
 
 def train_side(config: dict[str, Any], folder: Path, shards: int, output: Path) -> None:
-    """Train the SentencePiece model of one side of the bitext.
-
-    Args:
-        config: of the model.
-        folder: with shards of pairs.
-        shards: their number.
-        output: the model.
-    """
+    """Train the SentencePiece model of one side of the bitext."""
     train_on_shards(config, shard_paths(folder, shards), output)
 
 
-main = command(train_side)
-
-if __name__ == "__main__":
-    run(main)
+main = command(train_side, __name__)

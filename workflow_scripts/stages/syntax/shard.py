@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device
 from workflow_scripts.core.files.input_files import unchanged
@@ -91,10 +90,7 @@ def parse_shard(
             are parsed, drawn by `seed`.
         paraphrases: the `paraphrases` shard.
         output: the `trees` shard; its record stands beside it.
-        inputs: the hashes of the parser's files, by path; they are read at the start.
-        device: that computes.
         batch_sentences: sentences parsed at once.
-        threads: that compute.
 
     Raises:
         InputError: the shard or the parser's folder is not what it should be.
@@ -120,7 +116,4 @@ def parse_shard(
     )
 
 
-main = command(parse_shard)
-
-if __name__ == "__main__":
-    run(main)
+main = command(parse_shard, __name__)

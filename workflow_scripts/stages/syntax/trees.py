@@ -88,12 +88,7 @@ def words(tree: Tree) -> list[str]:
 
 
 def truncate(tree: Tree, levels: int) -> str:
-    """Return the top of a tree, without words: with 2 levels `(S (NP) (VP) (.))`.
-
-    Args:
-        tree: its top node is level 1.
-        levels: at least 1.
-    """
+    """Return the top of a tree, without words: with 2 levels `(S (NP) (VP) (.))`."""
     below = "".join(f" {truncate(child, levels - 1)}" for child in tree.children * (levels > 1))
     return f"({tree.label}{below})"
 

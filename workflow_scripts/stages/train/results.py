@@ -23,9 +23,5 @@ def all_metrics(run: FinishedRun) -> dict[str, dict[str, Any]]:
     """Return the metrics.json of every model by its role, those of the filter models last."""
     return {
         role: read_metrics(run.folder("train", role) / "metrics.json")
-        for role in sorted(run.instances("train"), key=_of_filter)
+        for role in sorted(run.instances("train"), key=lambda role: role.startswith("filter_"))
     }
-
-
-def _of_filter(role: str) -> bool:
-    return role.startswith("filter_")

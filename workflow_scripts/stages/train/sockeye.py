@@ -15,7 +15,6 @@ from typing import IO, Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
@@ -252,14 +251,8 @@ def train_with_sockeye(
     Args:
         config: of the unit; see `Task`.
         segments: the folder of the shards of segments.
-        shards: their number.
         source_model: SentencePiece's.
         reference_model: SentencePiece's.
-        work: a folder that outlives kills, from which the training goes on.
-        output: the folder of the model.
-        inputs: the hashes of the user's files that are read, by path.
-        threads: of torch and Sockeye.
-        device: to compute on.
         mxnet_python: the interpreter of the backend mxnet, or the record of rule train_mxnet.
 
     Raises:
@@ -279,7 +272,4 @@ def train_with_sockeye(
         make_model(task, output)
 
 
-main = command(train_with_sockeye)
-
-if __name__ == "__main__":
-    run(main)
+main = command(train_with_sockeye, __name__)

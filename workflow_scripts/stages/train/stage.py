@@ -1,6 +1,5 @@
 """The stage `train`: translation models by role (docs/train.md)."""
 
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -224,9 +223,10 @@ class Train(Stage):
 
     def url(self, sha256: str, file: str) -> str | None:
         """Return the URL of the file that is kept under this hash and name."""
-        for download in self._all_downloads():
-            if (download.sha256, Path(download.path).name) == (sha256, file):
-                return download.url
+        for role in selection.model_roles(self.config):
+            for download in self.downloads(role):
+                if (download.sha256, Path(download.path).name) == (sha256, file):
+                    return download.url
         return None
 
     def mxnet_python(self) -> str:
@@ -283,10 +283,6 @@ class Train(Stage):
             options=options,
             inputs=True,
         )
-
-    def _all_downloads(self) -> Iterator[Download]:
-        for role in selection.model_roles(self.config):
-            yield from self.downloads(role)
 
 
 _NO_TEXT = f"take {' and '.join(TEXT_MODELS)} out"

@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
@@ -278,13 +277,8 @@ def take_over(
 
     Args:
         config: of the unit; see `Task`.
-        output: the folder of the model.
         pairs: the folder of the shards of pairs; without one the model is not measured, and of its
             direction its own files alone tell.
-        shards: their number.
-        inputs: the hashes of the user's files that are read, by path.
-        threads: of torch.
-        device: to compute on.
 
     Raises:
         InputError: see `unchanged` and `make_model`.
@@ -296,7 +290,4 @@ def take_over(
         make_model(task, output)
 
 
-main = command(take_over)
-
-if __name__ == "__main__":
-    run(main)
+main = command(take_over, __name__)

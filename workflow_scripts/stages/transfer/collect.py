@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.input_files import unchanged
 from workflow_scripts.core.files.manifest import verify, write_record
@@ -28,7 +27,6 @@ def collect(config: dict[str, Any], output: Path, inputs: dict[str, str] | None 
     Args:
         config: `data` (folders in SentEval's layout) and `tasks` (names).
         output: Parquet file, beside which its record is written.
-        inputs: the hashes of the files of `data`, by path.
 
     Raises:
         InputError: see `unchanged`, `tasks.chosen` and `senteval_readers.read_task`.
@@ -63,7 +61,4 @@ def read_collected(path: Path) -> list[TaskData]:
     return [TaskData(name, parts, known[name]["latin1"]) for name, parts in by_task.items()]
 
 
-main = command(collect)
-
-if __name__ == "__main__":
-    run(main)
+main = command(collect, __name__)

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.files.atomic import write_json
 from workflow_scripts.core.files.input_files import unchanged
@@ -119,7 +118,6 @@ def test_representation(
         tasks: rows of the tasks (Parquet).
         work: folder for what is kept meanwhile.
         output: JSON file; its record is `testing.json` beside it.
-        inputs: the hashes of the user's files that are read, by path.
         model: folder of the embedding, if it is one.
         pairs: its training set (Parquet).
     """
@@ -138,7 +136,4 @@ def test_representation(
     shutil.rmtree(work, ignore_errors=True)
 
 
-main = command(test_representation)
-
-if __name__ == "__main__":
-    run(main)
+main = command(test_representation, __name__)

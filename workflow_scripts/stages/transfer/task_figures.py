@@ -22,12 +22,6 @@ _DIGITS = 2
 def figures(data: TaskData, answers: Answers, samples: int, seed: int) -> dict[str, Any]:
     """Return what a model reached in a task.
 
-    Args:
-        data: the task.
-        answers: of a classifier.
-        samples: bootstrap samples behind the interval.
-        seed: of the draws.
-
     Returns:
         `metric`, `value` (SentEval's figure) with `low` and `high`, the 95 % interval over the
         tested rows, `development`, `chosen`; of MRPC `f1`, of grades `spearman` and

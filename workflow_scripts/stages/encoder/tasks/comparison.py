@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
@@ -310,7 +309,4 @@ def compare_states(
     write_record(output.with_name("comparison.json"), count, count, {}, files=[output])
 
 
-main = command(compare_states)
-
-if __name__ == "__main__":
-    run(main)
+main = command(compare_states, __name__)

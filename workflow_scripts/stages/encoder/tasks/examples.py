@@ -1,7 +1,6 @@
 """What the readers of tasks give: examples with their answers, in the parts of a data set."""
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
@@ -98,17 +97,13 @@ def task_data(
     counts = {
         part: {
             "examples": len(examples),
-            "duplicates": _duplicates(example.key() for example in examples),
+            "duplicates": len(examples) - len({example.key() for example in examples}),
             "in_train": 0 if examples is learnt else sum(one.key() in known for one in examples),
             **left_out.get(part, {}),
         }
         for part, examples in parts.items()
     }
     return TaskData(learnt, next(iter(development.values()), []), tested, counts)
-
-
-def _duplicates(keys: Iterable[Hashable]) -> int:
-    return sum(count - 1 for count in Counter(keys).values())
 
 
 def require_examples(path: Path, examples: Sequence[object]) -> None:

@@ -38,10 +38,6 @@ Rows = Iterator[tuple[int, dict[str, str]]]
 def read_pairs(task: str, folder: Path) -> TaskData[Pair]:
     """Return the data of a task on pairs of sentences.
 
-    Args:
-        task: of `READERS`.
-        folder: with its files, see `encoder_tasks.ENCODER_TASKS`.
-
     Raises:
         InputError: files are missing, or not as their format says.
     """

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.device import Device, choose_device
 from workflow_scripts.core.errors import InputError
@@ -296,9 +295,6 @@ def tune_for_task(
         output: JSON lines; see `tune`.
         encoder: its folder; else the config's `base` says it.
         config: keys of `encoder_tasks`; those that it lacks have their defaults.
-        inputs: the hashes of the user's files that are read, by path.
-        device: that computes.
-        threads: that compute.
 
     Raises:
         InputError: there is no such task, key or encoder; or see `tune`.
@@ -317,7 +313,4 @@ def tune_for_task(
         tune(encoder, task, data, task_settings, seed, output, str(choose_device(device)))
 
 
-main = command(tune_for_task)
-
-if __name__ == "__main__":
-    run(main)
+main = command(tune_for_task, __name__)

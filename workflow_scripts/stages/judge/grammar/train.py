@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 
-from workflow_scripts.core.cli import run
 from workflow_scripts.core.command import command
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.lines import read_lines
@@ -83,7 +82,6 @@ def train_grammar(
     """Train a grammar model: sound sentences against the same sentences damaged.
 
     Args:
-        output: folder of the model.
         input: UTF-8 text files, a sentence a line (the last column).
         folder: with shards of references, of a run; instead of `input`.
         shards: of the folder.
@@ -107,7 +105,4 @@ def train_grammar(
     train_model(sentences, output, config or {}, about)
 
 
-main = command(train_grammar)
-
-if __name__ == "__main__":
-    run(main)
+main = command(train_grammar, __name__)
