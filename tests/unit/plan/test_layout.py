@@ -78,12 +78,15 @@ def stages(units):
         ("compute.search_threads", 2, set()),
         ("compute.mxnet_python", "python3.8-mxnet", set()),
         ("compute.precision", "bf16", SEARCHED),
+        ("train.backend", "mxnet", {"train", *SEARCHED}),
     ],
 )
 def test_a_key_moves_the_stages_that_follow_from_it_alone(config, path, value, moved):
     found = changed(config, *path.split("."), value)
     assert stages(found) == moved
     assert (("generate", "references") in found) == (path == "shards.late")
+    if "train" in moved:
+        assert {("train", "forward"), ("train", "backward")} <= found
 
 
 def test_the_sizes_of_the_filter_vocabularies_change_them_alone(config):
@@ -147,18 +150,6 @@ def test_the_filter_models_have_development_data_of_their_own(config):
     assert "news" in layout.settings(("dual_filter", "scores"))["skip"]
 
 
-@pytest.mark.parametrize(
-    ("block", "message"),
-    [
-        ({"dev": "new"}, "dual_filter.dev: 'new' is not in corpora; did you mean 'news'"),
-        ({"dev": "testbed_test"}, "dual_filter: dev is train.test, 'testbed_test'"),
-        ({"dev": "testbed"}, "train: 'testbed' can't be trained on and measured on"),
-    ],
-)
-def test_development_data_of_the_filter_that_can_not_be_are_told(config, block, message):
-    assert message in refusal(filtered(config, **block))
-
-
 def test_only_vocabularies_of_the_filter_models_are_lowered(config):
     config["dual_filter"]["enabled"] = True
     subword = run_layout(config).stage(Subword)
@@ -185,12 +176,6 @@ def test_keys_of_sampled_segmentations_count_where_some_are_sampled(config, key)
     assert not changed(config, "subword", key, 2)
     config["subword"] |= {"model_type": "unigram", "samples": 4}
     assert ("subword", "main") in changed(config, "subword", key, 2)
-
-
-def test_a_model_that_mxnet_trains_is_another(config):
-    moved = changed(config, "train", "backend", "mxnet")
-    assert {("train", "forward"), ("train", "backward")} <= moved
-    assert not {"corpus", "clean", "subword"} & stages(moved)
 
 
 def test_another_system_leaves_the_first_alone(config):
@@ -484,11 +469,6 @@ def test_a_missing_test_corpus_is_told_with_the_key_that_names_it(config, tmp_pa
     config["train"]["test"] = "mine"
     with pytest.raises(InputError, match=r"let train\.test name another corpus: .* 'mine'"):
         run_layout(config).key("corpus", "mine")
-
-
-def test_measured_and_held_out_corpora_come_first(config):
-    found = corpora(config)
-    assert found == ["testbed_test", "testbed_dev", "testbed_held_out", "testbed"]
 
 
 def test_trusted_corpora_come_before_others_and_after_held_out_ones(config):
