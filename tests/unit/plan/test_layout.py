@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.commands import jobs, require_right_waits, waits_for
-from tests.configs import keys, refusal, refusals, replaced, run_on_testbed
+from tests.configs import keys, refusals, replaced, run_on_testbed
 from tests.stanza_package import FOLDER as STANZA
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.run.run_folders import link_run

@@ -3,6 +3,7 @@ from collections import Counter
 
 import pytest
 
+from tests.golden.inputs import arguments
 from tests.unit.subword.conftest import write_pairs
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
@@ -39,9 +40,8 @@ def shard(tmp_path, pair_rows, segmenter):
     def run(name: str, **changes):
         pairs = write_pairs(tmp_path / name, pair_rows, shards=1)[0]
         output = tmp_path / f"{name}.segments" / "0000.parquet"
-        words = ["--config", json.dumps(CONFIG | changes), "--input", str(pairs)]
-        words += ["--source-model", str(model), "--reference-model", str(model)]
-        main([*words, "--output", str(output)])
+        models = dict.fromkeys(("source_model", "reference_model"), model)
+        main(arguments(CONFIG | changes, input=pairs, **models, output=output))
         return output
 
     return run

@@ -11,6 +11,7 @@ from transformers import (
     BertForSequenceClassification,
 )
 
+from tests.golden.inputs import arguments
 from tests.unit.encoder.conftest import tiny_config, tiny_tokenizer
 from tests.unit.encoder.tasks.samples import SETTINGS, sick, squad, stsb_dev
 from workflow_scripts.core.errors import InputError
@@ -178,11 +179,9 @@ def test_an_output_layer_is_new_and_the_body_is_the_encoders(tmp_path):
 
 
 def command(encoder, data, output):
-    return [
-        *("--encoder", str(encoder), "--task", "STS-B", "--data", str(data / "STS-B")),
-        *("--config", json.dumps({"epochs": 1, "folds": 2, "length": 20}), "--seed", "3"),
-        *("--device", "cpu", "--output", str(output)),
-    ]
+    config = {"epochs": 1, "folds": 2, "length": 20}
+    options = {"task": "STS-B", "data": data / "STS-B", "seed": 3, "device": "cpu"}
+    return arguments(config, encoder=encoder, **options, output=output)
 
 
 def test_the_command_fills_in_defaults(encoder, data):

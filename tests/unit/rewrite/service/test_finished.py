@@ -14,12 +14,11 @@ from unittest.mock import Mock
 import pytest
 
 from tests.configs import run_on_testbed
+from tests.tables import write_frequencies
 from tests.unit.nmt.test_tokenizers import WORDS
 from tests.unit.rewrite.paraphrasers import KINDS, write_paraphraser
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import verify, write_record
-from workflow_scripts.core.files.parquet import TableWriter
-from workflow_scripts.core.files.rows import DocumentFrequencyRow
+from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.pieces import target_coder
 from workflow_scripts.nmt.raw import coders
@@ -54,11 +53,8 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 @pytest.fixture(scope="module")
 def idf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table = tmp_path_factory.mktemp("idf") / "idf.parquet"
-    with TableWriter(table, DocumentFrequencyRow) as writer:
-        for count, word in enumerate(WORDS, start=5):
-            writer.write({"word": word, "references": count})
-    write_record(table, 100_000, 100_000, {})
-    return table
+    counts = {word: count for count, word in enumerate(WORDS, start=5)}
+    return write_frequencies(table, counts, 100_000)
 
 
 @pytest.fixture(scope="module")
