@@ -46,14 +46,6 @@ def test_wrong_configuration_is_named_by_its_key(pipeline, changes, expected):
 
 
 @pytest.mark.rest
-def test_missing_model_folder_is_named_with_its_key(pipeline, tmp_path):
-    own = {key: str(tmp_path / key) for key in ("folder", "source_model", "reference_model")}
-    changes = {"models": {"own": own}, "train": {"models": {"forward": "own"}}}
-    output = unharmed(changed(pipeline, changes).fail())
-    assert f"models.own.folder: {tmp_path}/folder is no folder: correct the path." in output
-
-
-@pytest.mark.rest
 def test_unequal_line_counts_stop_the_run_with_both_counts(pipeline, data):
     lines = (data / "train.en").read_text(encoding="utf-8").splitlines()
     micro.write_lines(data / "train.en", lines[:-3])

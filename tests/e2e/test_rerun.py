@@ -153,9 +153,6 @@ def test_forcing_a_stage_runs_all_of_it_and_what_follows_with_the_same_result(fi
     ("stage", "rules"),
     [
         ("corpus", {"corpus_import": 4}),
-        ("clean", {"clean_shard": 2}),
-        ("subword", {"subword_train": 2, "subword_segment": 2}),
-        ("train", {"train_model": 2}),
         ("generate", {"generate_sample": 1, "generate_references": 1, "generate_shard": 1}),
     ],
 )

@@ -377,13 +377,6 @@ def unnamed(folder):
 
 
 @pytest.mark.slow
-def test_a_model_of_other_languages_is_refused(portuguese, tmp_path):
-    spanish = {"languages": {"source": "es", "reference": "en"}}
-    with pytest.raises(InputError, match="translates pt-en, but this role needs es-en; take"):
-        run(portuguese, tmp_path / "published", STUDENT, **spanish)
-
-
-@pytest.mark.slow
 def test_a_model_of_the_other_direction_is_refused_by_measurement(portuguese, tmp_path):
     model = unnamed(tmp_path / "unnamed")
     metrics = run(portuguese, tmp_path / "published", model, **LANGUAGES)
