@@ -5,8 +5,10 @@ pruned and a quantile of them is kept, so that there are paraphrases whatever th
 """
 
 import hashlib
+import math
 import os
 import random
+import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -24,54 +26,30 @@ from tests.unit.transfer.conftest import write_senteval
 
 Pair = tuple[str, str]
 
-_SUBJECTS = [
-    ("Starý muž", "The old man"),
-    ("Mladá žena", "The young woman"),
-    ("Můj bratr", "My brother"),
-    ("Naše učitelka", "Our teacher"),
-    ("Malý chlapec", "The little boy"),
-    ("Jeho sestra", "His sister"),
-    ("Nový soused", "The new neighbour"),
-    ("Každý žák", "Every pupil"),
-    ("Ta dívka", "That girl"),
-    ("Unavený řidič", "The tired driver"),
+# Czech and English, by the places of a sentence.
+_WORDS = """
+Starý muž = The old man | Mladá žena = The young woman | Můj bratr = My brother
+Naše učitelka = Our teacher | Malý chlapec = The little boy | Jeho sestra = His sister
+Nový soused = The new neighbour | Každý žák = Every pupil | Ta dívka = That girl
+Unavený řidič = The tired driver
+
+vidí = sees | hledá = is looking for | kupuje = buys | má rád = likes | prodává = sells
+nese = carries | popisuje = describes | kreslí = draws | fotí = photographs
+
+velký dům = a big house | červené auto = a red car | starou knihu = an old book
+tři jablka = three apples | bílého koně = a white horse | dlouhý dopis = a long letter
+kočku = the cat | psa = the dog | 12 obrazů = 12 pictures | modrý kabát = a blue coat
+staré hodiny = the old clock
+
+na trhu = at the market | ve škole = at school | v parku = in the park
+před domem = in front of the house | u řeky = by the river | každý den = every day
+v neděli = on Sunday | s úsměvem = with a smile
+"""
+_PARTS = [
+    [tuple(pair.split(" = ")) for pair in re.split(r" \| |\n", part)]
+    for part in _WORDS.strip().split("\n\n")
 ]
-_VERBS = [
-    ("vidí", "sees"),
-    ("hledá", "is looking for"),
-    ("kupuje", "buys"),
-    ("má rád", "likes"),
-    ("prodává", "sells"),
-    ("nese", "carries"),
-    ("popisuje", "describes"),
-    ("kreslí", "draws"),
-    ("fotí", "photographs"),
-]
-_OBJECTS = [
-    ("velký dům", "a big house"),
-    ("červené auto", "a red car"),
-    ("starou knihu", "an old book"),
-    ("tři jablka", "three apples"),
-    ("bílého koně", "a white horse"),
-    ("dlouhý dopis", "a long letter"),
-    ("kočku", "the cat"),
-    ("psa", "the dog"),
-    ("12 obrazů", "12 pictures"),
-    ("modrý kabát", "a blue coat"),
-    ("staré hodiny", "the old clock"),
-]
-_PLACES = [
-    ("na trhu", "at the market"),
-    ("ve škole", "at school"),
-    ("v parku", "in the park"),
-    ("před domem", "in front of the house"),
-    ("u řeky", "by the river"),
-    ("každý den", "every day"),
-    ("v neděli", "on Sunday"),
-    ("s úsměvem", "with a smile"),
-]
-_PARTS = (_SUBJECTS, _VERBS, _OBJECTS, _PLACES)
-MEANINGS = len(_SUBJECTS) * len(_VERBS) * len(_OBJECTS) * len(_PLACES)
+MEANINGS = math.prod(map(len, _PARTS))
 
 # A file beside the corpora: words and their paraphrases.
 WORD_LIST = "words.txt"

@@ -27,16 +27,8 @@ _FLOW.insert(_FLOW.index("train") + 1, "dual_filter")
 # From the ground up. A room imports itself and rooms before it. Stages stand in the order of the
 # flow; then come what looks at runs, and the pages.
 ORDER = (
-    "core",
-    "nmt",
-    "testbed",
-    "plan",
-    "encoding",
-    DECLARATIONS,
-    *_FLOW,
-    LIBRARY,
-    "commands",
-    "apps",
+    *("core", "nmt", "testbed", "plan", "encoding", DECLARATIONS),
+    *(*_FLOW, LIBRARY, "commands", "apps"),
 )
 # These import the core and themselves, and nothing else.
 ON_THE_CORE_ALONE = {"nmt", "testbed", "plan"}

@@ -34,15 +34,8 @@ ENTRIES = [
     ("the teacher", "the instructor", 0.5),
 ]
 CONFIG: dict[str, Any] = {
-    "word_similarity": [],
-    "ppdb": [],
-    "antonyms": [],
-    "vectors": [],
-    "wordnet": None,
-    "encoder": None,
-    "testbed": False,
-    "bootstrap": 20,
-    "seed": 1,
+    **{"word_similarity": [], "ppdb": [], "antonyms": [], "vectors": [], "wordnet": None},
+    **{"encoder": None, "testbed": False, "bootstrap": 20, "seed": 1},
 }
 
 

@@ -13,14 +13,8 @@ from workflow_scripts.stages.subword.segment import main, segment_pair, split_of
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 CONFIG = {
-    "samples": 4,
-    "nbest": 16,
-    "alpha": 0.1,
-    "train": ["a", "b"],
-    "dev": "dev",
-    "test": "test",
-    "model_type": "unigram",
-    "seed": 1,
+    **{"samples": 4, "nbest": 16, "alpha": 0.1, "train": ["a", "b"], "dev": "dev"},
+    **{"test": "test", "model_type": "unigram", "seed": 1},
 }
 ROW = {"id": "a:1", "source": "kočka vidí pes 12.", "reference": "kočka vidí dům 7."}
 

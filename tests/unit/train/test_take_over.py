@@ -54,13 +54,8 @@ def bitext(tmp_path):
 
 def run(bitext, output, model, inputs=None, **changes):
     config = {
-        "role": "forward",
-        "direction": "forward",
-        "model": model,
-        "seed": 1,
-        "languages": CODES,
-        "test": "test",
-        "corpora": ["train"],
+        **{"role": "forward", "direction": "forward", "model": model, "seed": 1},
+        **{"languages": CODES, "test": "test", "corpora": ["train"]},
     } | changes
     options = {"pairs": bitext, "shards": 2, "output": output, "device": "cpu"}
     words = arguments(config, **options)
