@@ -164,11 +164,7 @@ def pairs(count: int, seed: int) -> Iterator[tuple[str, bytes, bytes]]:
         )
         plain_source, plain_reference = (each.encode("utf-8") for each in sentences)
         side = chance.randrange(3)
-        yield (
-            kind,
-            source if side else plain_source,
-            reference if side < 2 else plain_reference,
-        )
+        yield (kind, source if side else plain_source, reference if side < 2 else plain_reference)
 
 
 def write_corpora(folder: Path, lines: int) -> dict[str, int]:

@@ -108,10 +108,7 @@ class Pipeline:
 
     @contextmanager
     def started(
-        self,
-        *arguments: str,
-        terminal: int | IO[bytes] = subprocess.DEVNULL,
-        quick: bool = False,
+        self, *arguments: str, terminal: int | IO[bytes] = subprocess.DEVNULL, quick: bool = False
     ) -> Iterator[subprocess.Popen[bytes]]:
         """Start Snakemake as the leader of its own process group, which ends with the block.
 

@@ -109,7 +109,7 @@ def test_the_judge_was_fitted_to_the_labels_with_models_of_the_run(run):
     assert str(run.folder) not in json.dumps(judge)
     manifest = run.manifest("judge.own-fitted")
     assert {name.split("/v")[0] for name in manifest["upstream"]} == {
-        *("generate/words", "judge/run-grammar", "train/forward", "train/backward"),
+        *("generate/words", "judge/run-grammar", "train/forward", "train/backward")
     }
 
 

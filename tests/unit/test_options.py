@@ -30,10 +30,7 @@ def test_no_table_lost_its_marks():
         "generate": ["systems.*.sources"],
         "lexicon": ["lexicons.*", "evaluate.lexicons"],
         "rewrite": ["rewriters.*", "rewriters.*.continued"],
-        "rewrite-kinds": [
-            *("rewriters.*.noise", "rewriters.*.templates"),
-            "systems.*.rewriter",
-        ],
+        "rewrite-kinds": [*("rewriters.*.noise", "rewriters.*.templates"), "systems.*.rewriter"],
         "testbed": ["corpora.*.testbed"],
         "transfer": ["transfer"],
     }

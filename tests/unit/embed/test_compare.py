@@ -70,10 +70,7 @@ def test_each_model_stands_beside_its_untrained_self_and_overlap(folder):
         model = load(folder / "word-all-a" / "2", untrained=state == "untrained")
         expected = sts_comparison.result(data, model_similarities(model, data))
         assert one[state] == expected
-    for baseline, figure in (
-        ("untrained", one["untrained"]),
-        ("overlap", found["overlap"]),
-    ):
+    for baseline, figure in (("untrained", one["untrained"]), ("overlap", found["overlap"])):
         gain = one["trained"]["mean"]["pearson"] - figure["mean"]["pearson"]
         assert one["gain"][baseline]["pearson"] == pytest.approx(gain, abs=1e-5)
     assert found["baselines"].keys() == {"bleu", "meteor"}

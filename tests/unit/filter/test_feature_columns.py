@@ -85,9 +85,7 @@ def test_the_folders_of_other_units_stay_as_they_are():
 def test_a_relative_column_shares_the_kind_of_its_model():
     config = with_columns()
     config["columns"]["perplexity"]["language_model"] = {"order": 3, "corpora": None}
-    config["columns"]["gain"] = {
-        "language_model": {"order": 3, "corpora": None, "relative": True},
-    }
+    config["columns"]["gain"] = {"language_model": {"order": 3, "corpora": None, "relative": True}}
     config["evaluate"]["columns"] = ["perplexity", "gain"]
     stage = run_layout(config).stage(Filter)
     assert stage.settings("gain") == stage.settings("perplexity")

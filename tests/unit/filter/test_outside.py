@@ -192,7 +192,7 @@ def test_a_training_set_of_shared_references_follows_the_other_corpora(config, t
     layout = run_layout(config)
     assert layout.upstream(("filter", "all-ppdb")) == [("filter", "ppdb"), ("filter", "parabank2")]
     assert set(layout.upstream(("filter", "all-parabank2"))) == {
-        *(("filter", "parabank2"), ("filter", "ppdb")),
+        *(("filter", "parabank2"), ("filter", "ppdb"))
     }
     assert layout.folder("filter", "all-ppdb") != before
 

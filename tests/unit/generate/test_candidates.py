@@ -9,12 +9,7 @@ from tests.golden.inputs import arguments
 from tests.tables import pair, write_frequencies, write_table
 from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.core.files.parquet import read_rows
-from workflow_scripts.core.files.rows import (
-    CandidatesRow,
-    PairRow,
-    ReferenceRow,
-    WrittenRow,
-)
+from workflow_scripts.core.files.rows import CandidatesRow, PairRow, ReferenceRow, WrittenRow
 from workflow_scripts.nmt import int8
 from workflow_scripts.nmt.vocabulary import SYMBOLS, Vocabulary
 from workflow_scripts.stages.generate import candidates

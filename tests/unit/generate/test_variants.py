@@ -354,11 +354,7 @@ def test_a_reference_without_a_pair_has_no_set_of_pairs(without):
 
 
 def test_a_variant_without_a_word_has_no_set():
-    variants = {
-        "free": None,
-        "word": negative(highest=1),
-        "start": negative(first=3),
-    }
+    variants = {"free": None, "word": negative(highest=1), "start": negative(first=3)}
     found = make(variants).sets("Well done", "c:1")
     assert [each.variant for each in found] == ["free"]
 

@@ -171,10 +171,7 @@ def test_what_does_not_go_together_is_refused(config, change, problem):
     [
         ({"features": ["negation"]}, "features: 'negation' knows English (en) only"),
         ({"features": ["grammar"]}, "write grammar: run, which trains one on them"),
-        (
-            {"features": ["cosine"]},
-            "the encoder that is installed knows English (en) only",
-        ),
+        ({"features": ["cosine"]}, "the encoder that is installed knows English (en) only"),
     ],
 )
 def test_what_is_english_only_is_refused_elsewhere(config, judge, problem):

@@ -158,12 +158,7 @@ def test_the_sample_to_read_is_drawn_once(tmp_path: Path) -> None:
     rows = [dict(zip(header, line, strict=True)) for line in lines]
     assert len(rows) == len(ENTRIES)
     assert [int(row["place"]) for row in rows] == list(range(1, len(ENTRIES) + 1))
-    assert rows[0] == {
-        "among": "8",
-        "place": "1",
-        "phrase": "teacher",
-        "paraphrase": "instructor",
-    }
+    assert rows[0] == {"among": "8", "place": "1", "phrase": "teacher", "paraphrase": "instructor"}
 
 
 def test_a_damaged_lexicon_is_refused(tmp_path: Path) -> None:

@@ -177,11 +177,7 @@ def test_results_depend_on_their_own_request_alone(every: Model, requests, rows:
     order.shuffle(indices)
     shuffled = list(
         translate(
-            every,
-            [requests[index] for index in indices],
-            beam_size=4,
-            nbest=4,
-            batch_rows=rows,
+            every, [requests[index] for index in indices], beam_size=4, nbest=4, batch_rows=rows
         )
     )
     for index, result in enumerate(expected):

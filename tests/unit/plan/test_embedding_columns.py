@@ -71,7 +71,7 @@ def test_an_embedding_that_the_run_names_too_is_trained_once(tmp_path):
         *("embed", "trigram-all-parabank2-seed7"),
     )
     assert [name for stage, name in layout.units() if stage == "embed"] == [
-        *("evaluation", "trigram-all-parabank2-seed7", "trigram-all-parabank2-seed3", "sts"),
+        *("evaluation", "trigram-all-parabank2-seed7", "trigram-all-parabank2-seed3", "sts")
     ]
 
 

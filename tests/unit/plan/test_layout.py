@@ -249,7 +249,7 @@ def test_an_embedding_is_trained_on_each_set_with_each_seed(config):
         *("trigram-short-parabank2-seed1", "sts"),
     ]
     assert layout.upstream(("embed", "word-short-parabank2-seed7")) == [
-        *(("filter", "short-parabank2"), ("embed", "evaluation")),
+        *(("filter", "short-parabank2"), ("embed", "evaluation"))
     ]
     assert layout.records("embed", "word-short-parabank2-seed7") == ["model"]
 
@@ -423,7 +423,7 @@ def test_the_testbeds_licence_is_not_that_of_other_corpora(config, tmp_path):
 def test_columns_that_a_model_computes_are_made_where_a_training_set_needs_them(config):
     config["columns"]["score"] = {"vectors": {"file": "vectors.txt"}}
     assert {instance for stage, instance in run_layout(config).units() if stage == "filter"} == {
-        *("parabank2", "all-parabank2"),
+        *("parabank2", "all-parabank2")
     }
     bounds = {"perplexity": [0, 100], "lstm": [0.5, 1]}
     config["training_sets"]["fluent"] = {"bounds": bounds}
@@ -431,7 +431,7 @@ def test_columns_that_a_model_computes_are_made_where_a_training_set_needs_them(
     layout = run_layout(config)
     perplexity = ("filter", "perplexity-parabank2")
     assert layout.upstream(("filter", "fluent-parabank2")) == [
-        *(("filter", "parabank2"), ("filter", "lstm-parabank2"), perplexity),
+        *(("filter", "parabank2"), ("filter", "lstm-parabank2"), perplexity)
     ]
     assert layout.upstream(perplexity) == [("filter", "parabank2"), ("filter", "perplexity")]
     assert layout.upstream(("filter", "perplexity")) == [pairs(config), ("generate", "references")]

@@ -236,11 +236,7 @@ def test_probabilities_of_other_candidates_are_refused(tmp_path, segmenter):
     write_json(tmp_path / "threshold.json", {"max_sum": 3.5})
     write_record(tmp_path / RECORD, 0, 0, {}, files=[tmp_path / "threshold.json"])
     for number, judged in enumerate(
-        [
-            [{"id": "c:1", "probabilities": [0.5]}],
-            [{"id": "c:2", "probabilities": [0.5] * 6}],
-            [],
-        ]
+        [[{"id": "c:1", "probabilities": [0.5]}], [{"id": "c:2", "probabilities": [0.5] * 6}], []]
     ):
         path = tmp_path / f"judged{number}.parquet"
         write_table(path, JudgedRow, judged)

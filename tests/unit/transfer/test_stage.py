@@ -90,8 +90,7 @@ def test_files_count_by_their_content(config, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"scaled": True}, {"classifier": "sklearn"}, {"folds": 5}, {"seeds": [1, 2]}],
+    "change", [{"scaled": True}, {"classifier": "sklearn"}, {"folds": 5}, {"seeds": [1, 2]}]
 )
 def test_every_setting_counts(config, change):
     plain, other = units(with_transfer(config)), units(with_transfer(config, **change))

@@ -91,9 +91,7 @@ def test_what_was_kept_of_other_data_is_not_taken(encoder, data, monkeypatch):
     output = data / "x.jsonl"
     run = Fitting.run
     monkeypatch.setattr(
-        Fitting,
-        "run",
-        lambda self, *given: run(self, *given) if "0" in self.desc else killed(self),
+        Fitting, "run", lambda self, *given: run(self, *given) if "0" in self.desc else killed(self)
     )
     with pytest.raises(KeyboardInterrupt):
         tuned(encoder, data, "STS-B", output)
@@ -204,8 +202,7 @@ def test_the_record_tells_data_of_another_training_part(encoder, data):
 
 
 @pytest.mark.parametrize(
-    ("name", "part"),
-    [("train", "train"), ("trial", "development"), ("test_annotated", "test")],
+    ("name", "part"), [("train", "train"), ("trial", "development"), ("test_annotated", "test")]
 )
 def test_a_part_with_one_class_is_refused(encoder, data, name, part):
     path = data / "SICK-E" / f"SICK_{name}.txt"

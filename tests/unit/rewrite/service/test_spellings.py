@@ -87,9 +87,7 @@ def test_the_ways_of_a_long_word_are_bounded():
     assert len(ways) == spellings.MOST_SEGMENTATIONS
     assert len(ways[0]) == 9  # the fewest pieces: the mark, and eight of up to eight letters
     assert len(set(ways)) == len(ways)
-    assert {"".join(letters.pieces(way)) for way in ways} == {
-        f"\u2581{'a' * 60}",
-    }
+    assert {"".join(letters.pieces(way)) for way in ways} == {f"\u2581{'a' * 60}"}
     assert [len(way) for way in ways] == sorted(map(len, ways))
 
 
