@@ -127,11 +127,8 @@ def train(work: Path) -> dict[str, Segmenter]:
     }
     sockeye("prepare_data", work, preparation)
     data = {
-        "prepared-data": "prepared",
-        "validation-source": "dev.cs",
-        "validation-target": "dev.en",
-        "output": "model",
-        "seed": SEED,
+        **{"prepared-data": "prepared", "validation-source": "dev.cs"},
+        **{"validation-target": "dev.en", "output": "model", "seed": SEED},
     }
     sockeye("train", work, data | SHAPE | TRAINING, "--use-cpu")
     return segmenters

@@ -138,10 +138,7 @@ KINDS: dict[str, Callable[[random.Random, str], str | bytes]] = {
 }
 # The reason why the corpus stage rejects all lines of a kind; it accepts all other kinds.
 REJECTED = {
-    "invalid_utf8": "not_utf8",
-    "surrogate": "not_utf8",
-    "nul": "nul",
-    "empty": "empty",
+    **{"invalid_utf8": "not_utf8", "surrogate": "not_utf8", "nul": "nul", "empty": "empty"},
     "megabyte": "too_long",
 }
 

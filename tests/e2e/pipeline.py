@@ -95,15 +95,8 @@ class Pipeline:
         """Return the command line of Snakemake; targets come first in `arguments`."""
         return [
             *(sys.executable, "-m", "snakemake", *arguments),
-            *(
-                "--snakefile",
-                str(snakefile or self.snakefile),
-                "--directory",
-                str(self.folder),
-                "--cores",
-                str(self.cores),
-            ),
-            *("--configfile", str(self.config_file)),
+            *("--snakefile", str(snakefile or self.snakefile), "--directory", str(self.folder)),
+            *("--cores", str(self.cores), "--configfile", str(self.config_file)),
         ]
 
     @contextmanager

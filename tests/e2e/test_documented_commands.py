@@ -58,11 +58,7 @@ APART = {
 }
 # The run that each goes on from, how it is had, and which commands apply.
 RUNS = {
-    "micro": (
-        "finished",
-        lambda finished, _: finished,
-        "bitext rewriter embedding column ratings one",
-    ),
+    "micro": ("finished", lambda run, _: run, "bitext rewriter embedding column ratings one"),
     "judged": ("finished", test_judge.judged, "bitext judge others"),
     "demo": ("finished", test_demo.with_paraloom, "bitext embedding others"),
     "written": ("finished", test_rewriting.written, "bitext rewriter several one"),

@@ -54,12 +54,6 @@ def test_everything_is_enabled(tmp_path):
     assert "sts" in instances["embed"]
 
 
-def test_visits_that_read_each_other_are_refused():
-    one, other = ("subword", 1), ("train", 1)
-    with pytest.raises(ValueError, match="in a circle"):
-        flow.in_order({one: {other}, other: {one}})
-
-
 @pytest.mark.parametrize("name", ["flow.svg", "rooms.svg", "paraphrases.svg"])
 def test_a_picture_fits_a_narrow_screen_and_loads_nothing(name):
     text = (DOCS / name).read_text(encoding="utf-8")

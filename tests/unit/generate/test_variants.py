@@ -242,10 +242,7 @@ def test_first_tokens_are_forbidden_at_the_start(reference, count, forms):
 @pytest.mark.parametrize("block", [None, {"v": negative(first=2)}])
 def test_words_that_are_written_otherwise_at_the_start_are_forbidden_there_too(block):
     random = {
-        "kind": "negative",
-        "choose": "random",
-        "sets": 1,
-        "fraction": [1.0, 1.0],
+        **{"kind": "negative", "choose": "random", "sets": 1, "fraction": [1.0, 1.0]},
         "case": True,
     }
     config = {"variants": block, "language": "en"} if block else random

@@ -110,10 +110,7 @@ def test_faults_of_a_run_are_named(run, tmp_path):
         (lambda: run_systems(run, ["three"]), "has no system three, but one, two"),
         (lambda: run_systems(tmp_path / "elsewhere", None), "no run there"),
         (lambda: of_run(run, wanted(corpora=["books"])), "has no corpus books"),
-        (
-            lambda: run_units(run, wanted(column="told")),
-            "told is no paraphrase score .* are: cosine",
-        ),
+        (lambda: run_units(run, wanted(column="told")), "told is no paraphrase .* are: cosine"),
     ):
         with pytest.raises(InputError, match=message):
             refused()

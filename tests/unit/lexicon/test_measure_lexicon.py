@@ -107,9 +107,7 @@ def test_all_measures_of_a_lexicon(tmp_path: Path) -> None:
     assert measures["testbed"] is None
 
 
-def test_embeddings_and_the_encoder_are_compared_by_their_cosines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_embeddings_and_the_encoder_are_compared_by_their_cosines(tmp_path, monkeypatch):
     texts = examples.simulated_pairs(20)
     pairs = write_training_pairs(tmp_path / "pairs.parquet", texts)
     train.main(examples.train_arguments(tmp_path / "embed", pairs, collected(tmp_path, [])))

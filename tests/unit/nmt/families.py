@@ -23,10 +23,7 @@ SHAPE = {
     **{"max_position_embeddings": 40, "vocab_size": 24},
 }
 SIZES = SHAPE | {
-    "pad_token_id": 1,
-    "bos_token_id": 0,
-    "eos_token_id": 2,
-    "decoder_start_token_id": 2,
+    **{"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 2},
     "forced_eos_token_id": 2,
 }
 

@@ -137,12 +137,10 @@ def test_the_filter_models_have_development_data_of_their_own(config):
     """ParaBank 2, 3.1: a random 500-sentence subset of news."""
     layout = run_layout(filtered(config, dev="news", dev_pairs=500))
     subword = layout.stage(Subword)
-    assert (subword.settings("filter")["dev"], subword.settings("main")["dev"]) == (
-        "news",
-        "testbed_dev",
-    )
-    assert layout.settings(("train", "filter_forward"))["dev_pairs"] == 500
-    assert layout.settings(("train", "filter_backward"))["dev_pairs"] == 500
+    assert subword.settings("filter")["dev"] == "news"
+    assert subword.settings("main")["dev"] == "testbed_dev"
+    for role in ("filter_forward", "filter_backward"):
+        assert layout.settings(("train", role))["dev_pairs"] == 500
     assert "dev_pairs" not in layout.settings(("train", "forward"))
     # Nothing of it is trained on, whatever other corpora hold.
     assert corpora(config)[:3] == ["testbed_test", "testbed_dev", "news"]

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.golden.inputs import arguments
+from tests.odd_lines import ESCAPED, FIELDS
 from tests.tables import pair, paraphrase, selected, write_table
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.rows import ParaphrasesRow
@@ -23,19 +24,7 @@ from workflow_scripts.stages.release.export import escape, header, main, tsv_lin
 
 ROOT = Path(__file__).resolve().parents[3]
 LANGUAGES = {"source": "cs", "reference": "en"}
-HOSTILE = [
-    "tab\there",
-    "a \"quoted\" word, 'twice'",
-    "line\nfeed\r\nand return",
-    "back\\slash, \\t is no tab",
-    "emoji 👩‍👩‍👧 and ž",
-    "مرحبا بالعالم",
-    "=cmd|' /C calc'!A0",
-    "line\u2028separator\u0085next\x0bline",
-    "#no comment",
-    "NA",
-    " blanks at both ends ",
-]
+HOSTILE = [*FIELDS, *ESCAPED, "emoji 👩‍👩‍👧 and ž", "مرحبا بالعالم"]
 
 
 def row(identifier, reference, *texts):

@@ -97,9 +97,7 @@ def kept(text: str, avoid: list[list[str]], use: list[list[str]]) -> bool:
 
 
 @pytest.mark.parametrize("name", [*WISHES, *DRAWN, *SYSTEMS])
-def test_texts_have_what_is_asked_for_and_nothing_that_is_avoided(
-    paraphraser: Rewriter, monkeypatch: pytest.MonkeyPatch, name: str
-):
+def test_texts_have_what_is_asked_for_and_nothing_that_is_avoided(paraphraser, monkeypatch, name):
     wish = {"number": 5, **(WISHES | DRAWN | SYSTEMS)[name]}
     requests = [Request(sentence, **wish) for sentence in SENTENCES]
     answers = paraphraser.answer(requests)
@@ -135,9 +133,7 @@ def test_words_that_are_avoided_would_be_written(paraphraser: Rewriter):
             assert one.difference == difference(answer.request.text, one.text)
 
 
-def test_the_prefix_stands_before_every_sentence_and_in_nothing_that_is_told(
-    folder: Path, paraphraser: Rewriter
-):
+def test_the_prefix_stands_before_every_sentence_and_in_nothing_that_is_told(folder, paraphraser):
     model = load_model(folder, "cpu")
     source, _ = coders(model, folder, True, None, None)
     model.prefix = ""
