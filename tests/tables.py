@@ -6,15 +6,15 @@ from typing import Any
 
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.parquet import TableWriter
-from workflow_scripts.core.files.rows import TrainingPairRow
+from workflow_scripts.core.files.rows import DocumentFrequencyRow, TrainingPairRow
 
 
-def write_table(path: Path, kind: type, rows: Iterable[Mapping[str, Any]]) -> Path:
-    """Write a table of rows of this kind, with its record; return its path."""
+def write_table(path: Path, kind: type, rows: Iterable[Mapping[str, Any]], **record: Any) -> Path:
+    """Write a table of rows of this kind, with its record, which tells more; return its path."""
     with TableWriter(path, kind) as table:
         for row in rows:
             table.write(row)
-    write_record(path, table.rows_written, table.rows_written, {})
+    write_record(path, table.rows_written, table.rows_written, {}, **record)
     return path
 
 
@@ -25,6 +25,14 @@ def write_training_pairs(path: Path, pairs: Iterable[tuple[str, str]]) -> Path:
         for number, (reference, paraphrase) in enumerate(pairs)
     )
     return write_table(path, TrainingPairRow, rows)
+
+
+def write_frequencies(path: Path, counts: Mapping[str, int], references: int) -> Path:
+    """Write in how many of so many references each word stands, as the stage generate does."""
+    rows = ({"word": word, "references": count} for word, count in counts.items())
+    write_table(path, DocumentFrequencyRow, rows)
+    write_record(path, references, references, {})
+    return path
 
 
 def pair(identifier: str, source: str = "s", reference: str = "r") -> dict[str, Any]:

@@ -52,26 +52,16 @@ ODD = (
     "Kluk rozbíjel hrnek. Šéfové chápou podivnou odpověď. V poledne muži odpočívají.",
 )
 SHAPE = {
-    "num-layers": "2:2",
-    "transformer-model-size": 64,
-    "transformer-feed-forward-num-hidden": 256,
-    "transformer-attention-heads": 4,
-    "transformer-dropout-prepost": "0:0",
-    "transformer-dropout-attention": "0:0",
-    "transformer-dropout-act": "0:0",
-    "weight-tying-type": "trg_softmax",
+    **{"num-layers": "2:2", "transformer-model-size": 64},
+    **{"transformer-feed-forward-num-hidden": 256, "transformer-attention-heads": 4},
+    **{"transformer-dropout-prepost": "0:0", "transformer-dropout-attention": "0:0"},
+    **{"transformer-dropout-act": "0:0", "weight-tying-type": "trg_softmax"},
 }
 TRAINING = {
-    "batch-type": "word",
-    "batch-size": 1024,
-    "label-smoothing": 0.1,
-    "initial-learning-rate": 0.003,
-    "learning-rate-warmup": 100,
-    "learning-rate-scheduler-type": "linear-decay",
-    "max-updates": 2400,
-    "checkpoint-interval": 400,
-    "decode-and-evaluate": 0,
-    "keep-last-params": 1,
+    **{"batch-type": "word", "batch-size": 1024, "label-smoothing": 0.1},
+    **{"initial-learning-rate": 0.003, "learning-rate-warmup": 100},
+    **{"learning-rate-scheduler-type": "linear-decay", "max-updates": 2400},
+    **{"checkpoint-interval": 400, "decode-and-evaluate": 0, "keep-last-params": 1},
 }
 MODEL_FILES = ("config", "params.best", "vocab.src.0.json", "vocab.trg.0.json", "version")
 
@@ -137,11 +127,8 @@ def train(work: Path) -> dict[str, Segmenter]:
     }
     sockeye("prepare_data", work, preparation)
     data = {
-        "prepared-data": "prepared",
-        "validation-source": "dev.cs",
-        "validation-target": "dev.en",
-        "output": "model",
-        "seed": SEED,
+        **{"prepared-data": "prepared", "validation-source": "dev.cs"},
+        **{"validation-target": "dev.en", "output": "model", "seed": SEED},
     }
     sockeye("train", work, data | SHAPE | TRAINING, "--use-cpu")
     return segmenters
@@ -164,13 +151,8 @@ def search(work: Path, model: str, cases: Sequence[Case], beam: int) -> list[Cas
     """Return Sockeye's translations, one sentence at a time: so no padding takes part."""
     write_json_lines(work / "search.jsonl", cases)
     options = {
-        "models": model,
-        "input": "search.jsonl",
-        "output": "found.jsonl",
-        "output-type": "json",
-        "beam-size": beam,
-        "nbest-size": beam,
-        "batch-size": 1,
+        **{"models": model, "input": "search.jsonl", "output": "found.jsonl"},
+        **{"output-type": "json", "beam-size": beam, "nbest-size": beam, "batch-size": 1},
     }
     sockeye("translate", work, options, "--json-input", "--use-cpu")
     return read_json_lines(work / "found.jsonl")

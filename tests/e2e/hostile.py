@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 import zstandard
 
 from tests import odd_lines
+from tests.configs import changes
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 from workflow_scripts.stages.corpus import importer
@@ -137,10 +138,7 @@ KINDS: dict[str, Callable[[random.Random, str], str | bytes]] = {
 }
 # The reason why the corpus stage rejects all lines of a kind; it accepts all other kinds.
 REJECTED = {
-    "invalid_utf8": "not_utf8",
-    "surrogate": "not_utf8",
-    "nul": "nul",
-    "empty": "empty",
+    **{"invalid_utf8": "not_utf8", "surrogate": "not_utf8", "nul": "nul", "empty": "empty"},
     "megabyte": "too_long",
 }
 
@@ -163,11 +161,7 @@ def pairs(count: int, seed: int) -> Iterator[tuple[str, bytes, bytes]]:
         )
         plain_source, plain_reference = (each.encode("utf-8") for each in sentences)
         side = chance.randrange(3)
-        yield (
-            kind,
-            source if side else plain_source,
-            reference if side < 2 else plain_reference,
-        )
+        yield (kind, source if side else plain_source, reference if side < 2 else plain_reference)
 
 
 def write_corpora(folder: Path, lines: int) -> dict[str, int]:
@@ -194,49 +188,37 @@ def write_corpora(folder: Path, lines: int) -> dict[str, int]:
     return sizes
 
 
+CHANGES = """
+results: re sults
+run:
+  name: hostile
+  corpora: [train, rough, text, table]
+  rewriters: []  # its vocabulary is too small for so many characters
+corpora.table: {tsv: table.tsv.gz, columns: {source: 1, reference: 2}, header: true}
+languages: {source: {charset: null}, reference: {charset: null}}
+clean: {max_words: 1000, max_ratio: 1000.0}
+subword: {model_type: bpe, vocab_size: {source: 500, reference: 500}, coverage: 0.999, samples: 0}
+train.corpora: [train, rough]
+models.micro.max_updates: 60
+generate.corpora: [text, table]
+systems.micro: {search: {samples: 2}, constraints: {sets: 1}}
+evaluate.ratings: null  # those of the micro run are of its own references
+"""
+
+
 def config(data: Path, references: int | None) -> dict[str, Any]:
     """Return the run's configuration; lines of any charset and length get to the models."""
     text = " ".join(COMMANDS)
-    changes = {
-        "results": "re sults",
-        "run": {
-            **{"name": "hostile", "corpora": ["train", "rough", "text", "table"]},
-            "rewriters": [],  # its vocabulary is too small for so many characters
-        },
-        "corpora": {
-            **{name: micro.text_corpus(name) for name in ("text", "rough")},
-            "table": {
-                "tsv": "table.tsv.gz",
-                "columns": {"source": 1, "reference": 2},
-                "header": True,
-            },
-        },
-        "languages": {"source": {"charset": None}, "reference": {"charset": None}},
-        "clean": {"max_line_bytes": MAX_LINE_BYTES, "max_words": 1000, "max_ratio": 1000.0},
-        "subword": {
-            "model_type": "bpe",
-            "vocab_size": {"source": 500, "reference": 500},
-            "coverage": 0.999,
-            "samples": 0,
-        },
-        "train": {"corpora": ["train", "rough"]},
-        "models": {"micro": {"max_updates": 60}},
-        "generate": {
-            "corpora": ["text", "table"],
-            "limit": references
-            if references is None
-            else {"text": references, "table": references},
-        },
-        "systems": {
-            "micro": {"search": {"samples": 2}, "constraints": {"sets": 1}},
-        },
+    hostile = {
+        "corpora": {name: micro.text_corpus(name) for name in ("text", "rough")},
+        "clean": {"max_line_bytes": MAX_LINE_BYTES},
+        "generate": {"limit": references and dict.fromkeys(("text", "table"), references)},
         "release": {
             "title": f"{text} <script>alert(1)</script> \"' {{x}} %s ---\n# title",
             "licence": f"{text}: [x",
         },
     }
-    changes["evaluate"] = {"ratings": None}  # those of the micro run are of its own references
-    return micro.merged(micro.config(data), changes)
+    return micro.merged(micro.merged(micro.config(data), changes(CHANGES)), hostile)
 
 
 # --- what became of the lines ----------------------------------------------------------------

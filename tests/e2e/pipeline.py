@@ -95,23 +95,13 @@ class Pipeline:
         """Return the command line of Snakemake; targets come first in `arguments`."""
         return [
             *(sys.executable, "-m", "snakemake", *arguments),
-            *(
-                "--snakefile",
-                str(snakefile or self.snakefile),
-                "--directory",
-                str(self.folder),
-                "--cores",
-                str(self.cores),
-            ),
-            *("--configfile", str(self.config_file)),
+            *("--snakefile", str(snakefile or self.snakefile), "--directory", str(self.folder)),
+            *("--cores", str(self.cores), "--configfile", str(self.config_file)),
         ]
 
     @contextmanager
     def started(
-        self,
-        *arguments: str,
-        terminal: int | IO[bytes] = subprocess.DEVNULL,
-        quick: bool = False,
+        self, *arguments: str, terminal: int | IO[bytes] = subprocess.DEVNULL, quick: bool = False
     ) -> Iterator[subprocess.Popen[bytes]]:
         """Start Snakemake as the leader of its own process group, which ends with the block.
 

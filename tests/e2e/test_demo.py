@@ -29,11 +29,7 @@ def demo(once):
 def with_paraloom(_, once):
     """Return the finished run; one of its systems has a judge, which commands must know."""
     require_packages(STUDENTS)
-    config = {
-        "run": {"name": "demo"},
-        "data": str(ROOT),
-        "generate": {"limit": REFERENCES},
-    }
+    config = {"run": {"name": "demo"}, "data": str(ROOT), "generate": {"limit": REFERENCES}}
     return Pipeline(once("demo", lambda folder: Pipeline(folder, config).run()), config)
 
 
@@ -47,15 +43,8 @@ def test_nothing_is_trained_but_embeddings(demo):
 
 @pytest.mark.rest
 def test_it_prints_references_with_their_paraphrases_by_both_systems(demo):
-    command = [
-        sys.executable,
-        "-m",
-        "workflow_scripts.commands.runs",
-        "show",
-        "demo",
-        "--examples",
-        "20",
-    ]
+    words = ["workflow_scripts.commands.runs", "show", "demo", "--examples", "20"]
+    command = [sys.executable, "-m", *words]
     run = {**demo.environment, "PYTHONPATH": str(ROOT)}
     shown = subprocess.run(
         command, cwd=demo.folder, env=run, check=True, capture_output=True, text=True

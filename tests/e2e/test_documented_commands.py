@@ -25,13 +25,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from paraloom.commands import ENTRIES, main
-from tests.e2e import (
-    test_demo,
-    test_encoder_tasks,
-    test_judge,
-    test_merge,
-    test_rewriting,
-)
+from tests.e2e import test_demo, test_encoder_tasks, test_judge, test_merge, test_rewriting
 from tests.e2e.micro import write_lines
 from tests.e2e.pipeline import ROOT, Pipeline, environment
 from tests.unit.transfer.conftest import write_senteval
@@ -43,11 +37,7 @@ from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import ParaphrasesRow
 from workflow_scripts.plan.run.run_folders import read_config, root_of
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.rest,
-    pytest.mark.xdist_group("documented_commands"),
-]
+pytestmark = [pytest.mark.e2e, pytest.mark.rest, pytest.mark.xdist_group("documented_commands")]
 
 TABLE = Path(__file__).with_name("documented_commands.tsv")
 # Documented, and not in the table.
@@ -68,11 +58,7 @@ APART = {
 }
 # The run that each goes on from, how it is had, and which commands apply.
 RUNS = {
-    "micro": (
-        "finished",
-        lambda finished, _: finished,
-        "bitext rewriter embedding column ratings one",
-    ),
+    "micro": ("finished", lambda run, _: run, "bitext rewriter embedding column ratings one"),
     "judged": ("finished", test_judge.judged, "bitext judge others"),
     "demo": ("finished", test_demo.with_paraloom, "bitext embedding others"),
     "written": ("finished", test_rewriting.written, "bitext rewriter several one"),

@@ -84,41 +84,6 @@ def test_downloaded_bitext_is_the_same_as_local_one(bitext, tmp_path):
     assert (states(pipeline)["corpus.train"].done, states(pipeline)["corpus.dev"].done) == (4, 5)
 
 
-def test_wrong_bytes_stop_the_run_and_both_hashes_are_told(bitext, tmp_path):
-    wrong = b"something else\n"
-    with serving({"/dev.cs": wrong, "/dev.en": wrong}) as site:
-        right = sha256(b"as it was")
-        block = {
-            "url": [f"{site.url}/dev.cs", f"{site.url}/dev.en"],
-            "sha256": [right, sha256(wrong)],
-        }
-        config = micro.merged(micro.config(bitext), {"corpora": {"dev": block}})
-        pipeline = Pipeline(tmp_path / "work", config)
-        output = pipeline.fail("corpus")
-        assert f"SHA-256 {sha256(wrong)}, but the configuration says {right}" in output
-    (error,) = states(pipeline)["corpus.dev"].errors
-    assert sha256(wrong) in error["message"]
-    assert not list((pipeline.folder / "downloads").rglob("dev.cs"))
-
-
-def test_damaged_download_is_found_by_the_import(bitext, tmp_path):
-    content = {f"/dev.{side}": (bitext / f"dev.{side}").read_bytes() for side in ("cs", "en")}
-    with serving(content) as site:
-        block = {
-            "url": [f"{site.url}{name}" for name in content],
-            "sha256": [sha256(each) for each in content.values()],
-        }
-        config = micro.merged(micro.config(bitext), {"corpora": {"dev": block}})
-        pipeline = Pipeline(tmp_path / "work", config)
-        digest = sha256(content["/dev.cs"])
-        pipeline.run(f"downloads/{digest}/dev.cs")
-        kept = pipeline.folder / "downloads" / digest / "dev.cs"
-        kept.write_bytes(content["/dev.cs"][:-1] + b"?")
-        assert f"is not the file whose SHA-256 is {digest}" in pipeline.fail("corpus")
-        kept.unlink()
-        pipeline.run("corpus")
-
-
 def test_index_of_mtdata_agrees_with_the_recipe(tmp_path):
     """In a process of its own: importing the index builds it, and it logs as it likes."""
     recipe = resolve([ROOT / "recipes" / "europarl-de-en.yaml"], [])

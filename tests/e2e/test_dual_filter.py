@@ -4,7 +4,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.e2e import micro
-from tests.e2e.pipeline import stages_of
 
 pytestmark = pytest.mark.e2e
 
@@ -37,12 +36,3 @@ def test_every_other_pair_has_its_scores_and_they_decide(whole):
     kept = {row["id"] for row in rows(whole.unit("dual_filter.kept"))}
     for identity, row in scores.items():
         assert (row["forward_nll"] + row["backward_nll"] <= micro.MAX_SUM) == (identity in kept)
-
-
-@pytest.mark.rest
-def test_another_threshold_needs_no_scoring(whole, copy_of):
-    other = micro.merged(whole.config, {"dual_filter": {"max_sum": 4.5}})
-    planned = copy_of(whole).with_config(other).planned("dual_filter")
-    assert stages_of(planned) == {"dual_filter"}
-    assert planned["dual_filter_kept"] == 2
-    assert "dual_filter_scores" not in planned

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.golden.inputs import arguments
 from tests.tables import write_training_pairs
 from tests.unit.embed import examples
 from workflow_scripts.core.files.manifest import read_record
@@ -32,7 +33,7 @@ def folder(tmp_path_factory):
     write_training_pairs(path / "pairs.parquet", pairs)
     config = {"data": [], "testbed": {"first": 600_000, "count": 1000}, "language": "en", "seed": 1}
     output = path / "evaluation.parquet"
-    evaluation.main(["--config", json.dumps(config), "--output", str(output)])
+    evaluation.main(arguments(config, output=output))
     return path
 
 
@@ -52,14 +53,9 @@ def test_every_model_beats_its_untrained_self_and_overlap(folder, encoders, comb
     )
     record = read_record(folder / name / "1" / "model")
     assert record["rows_out"] > 1.9 * MEANINGS
-    sts_comparison.main(
-        [
-            *("--config", json.dumps({"bootstrap": 500, "language": "en", "seed": 1})),
-            *("--evaluation", str(folder / "evaluation.parquet")),
-            *("--models", f"{name}/1={folder / name / '1'}"),
-            *("--output", str(folder / name / "sts.json")),
-        ]
-    )
+    config = {"bootstrap": 500, "language": "en", "seed": 1}
+    files = {"evaluation": folder / "evaluation.parquet", "output": folder / name / "sts.json"}
+    sts_comparison.main(arguments(config, **files, models=f"{name}/1={folder / name / '1'}"))
     found = json.loads((folder / name / "sts.json").read_text(encoding="utf-8"))
     gain = found["embeddings"][name]["seeds"]["1"]["gain"]
     assert gain["untrained"]["low"] > 0.1

@@ -86,16 +86,3 @@ def test_power_cuts_find_what_is_not_synced(undisturbed, tmp_path):
     assert not faults(lambda operation: False)
     # Data that is renamed before it is on disk.
     assert "bytes" in faults(lambda operation: operation.kind == "s" and "tmp" in operation.path)
-
-
-def test_table_counts_what_has_the_same_outcome():
-    events = [
-        Event("full", "embed", "fine", 2.0, True),
-        Event("full", "clean", "fine", 4.0, True),
-        Event("full", "clean", "WRONG", 4.0, False),
-    ]
-    rows = table(events).splitlines()[2:]
-    assert rows == [
-        "| full | clean 1, embed 1 | 2 | fine | 3 |",
-        "| full | clean 1 | 1 | WRONG | 4 |",
-    ]

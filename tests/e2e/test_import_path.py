@@ -76,10 +76,7 @@ def test_training_imports_nothing_from_the_working_directory(
         sockeye2.find_interpreter(str(python))
     work = tmp_path / "work-of-training"
     work.mkdir()
-    with (
-        locked(work) as lock,
-        pytest.raises(InputError, match=r"(?s)exit status.*plan.json"),
-    ):
+    with locked(work) as lock, pytest.raises(InputError, match=r"(?s)exit status.*plan.json"):
         lines = process.ProgressLines("forward", {"max_updates": 1, "update_interval": 1})
         process.run_sockeye(work, lock, lines, 1, str(python))
     assert not (trapped / "trace").exists()

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from tests.configs import run_on_testbed
+from tests.configs import changes, run_on_testbed
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 from tests.rules.test_commands import damage, flipped, in_process, jobs, read_files, run_alone
@@ -42,6 +42,20 @@ def make(folder):
     Pipeline(folder, configuration()).run()
 
 
+CHANGES = """
+data: .
+run: {name: judged, systems: [first, second], embeddings: []}
+corpora.testbed.testbed: {first: 0, count: 900, realisations: 3}
+corpora.testbed_held_out.testbed: {first: 400000, count: 10}
+corpora.testbed_dev.testbed: {first: 200000, count: 30}
+corpora.testbed_test.testbed: {first: 300000, count: 20}
+subword.vocab_size: {source: 400, reference: 300}
+generate.limit: {testbed: 6, testbed_held_out: 6}
+training_sets.all: {}
+evaluate: {bootstrap: 50, pairs: 20}
+"""
+
+
 def configuration():
     small = micro.config("data")
     select = {
@@ -50,29 +64,16 @@ def configuration():
     }
     system = {**small["systems"]["micro"], "score": {"prune_above": None}}
     by_precision = {**select, "keep": {"quantile": 0.8, "precision": 0.6}, "method": "nbest"}
-    changes = {
-        "data": ".",
-        "run": {"name": "judged", "systems": ["first", "second"], "embeddings": []},
-        "corpora": {
-            "testbed": {"testbed": {"first": 0, "count": 900, "realisations": 3}},
-            "testbed_held_out": {"testbed": {"first": 400000, "count": 10}},
-            "testbed_dev": {"testbed": {"first": 200000, "count": 30}},
-            "testbed_test": {"testbed": {"first": 300000, "count": 20}},
-        },
-        "subword": {"vocab_size": {"source": 400, "reference": 300}},
+    own = {
+        **{key: small[key] for key in ("models", "compute")},
         "train": {"models": small["train"]["models"]},
-        "models": small["models"],
-        "generate": {"limit": {"testbed": 6, "testbed_held_out": 6}},
         "systems": {
             "first": {**system, "select": select},
             "second": {**system, "select": {**by_precision, "score": "judge"}},
         },
         "judges": {"own": {"labels": "labels.tsv", "features": FEATURES, "grammar": "run"}},
-        "training_sets": {"all": {}},
-        "evaluate": {"bootstrap": 50, "pairs": 20},
-        "compute": small["compute"],
     }
-    return micro.merged(run_on_testbed(), changes)
+    return micro.merged(micro.merged(run_on_testbed(), changes(CHANGES)), own)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +109,7 @@ def test_the_judge_was_fitted_to_the_labels_with_models_of_the_run(run):
     assert str(run.folder) not in json.dumps(judge)
     manifest = run.manifest("judge.own-fitted")
     assert {name.split("/v")[0] for name in manifest["upstream"]} == {
-        *("generate/words", "judge/run-grammar", "train/forward", "train/backward"),
+        *("generate/words", "judge/run-grammar", "train/forward", "train/backward")
     }
 
 
@@ -154,8 +155,8 @@ def test_commands_run_alone_and_refuse_damaged_files(run, own_copy_of, monkeypat
 def test_another_threshold_judges_nothing_again(run, copy_of):
     pipeline = copy_of(run)
     keep = {"keep": {"probability_quantile": 0.25}}
-    changes = {"systems": {"first": {"select": keep}}}
-    other = pipeline.with_config(micro.merged(pipeline.config, changes))
+    select = {"systems": {"first": {"select": keep}}}
+    other = pipeline.with_config(micro.merged(pipeline.config, select))
     planned = other.planned()
     assert not any(rule.startswith(("judge", "score", "generate")) for rule in planned)
     assert planned["select_threshold"] == 1

@@ -14,10 +14,7 @@ CHANGES = {
     "run": {"training_sets": ["short"], "embeddings": [], "rewriters": [], "lexicons": ["phrases"]},
     "outside": {"given": {"tsv": "known.tsv"}},
     "lexicons": {"phrases": {"training_sets": ["short"], "attested": False}},
-    "evaluate": {
-        "columns": [],
-        "lexicons": {"word_similarity": ["similar.txt"], "encoder": False},
-    },
+    "evaluate": {"columns": [], "lexicons": {"word_similarity": ["similar.txt"], "encoder": False}},
 }
 FILES = ("lexicon.parquet", "lexicon.tsv.zst", "ppdb.gz")
 

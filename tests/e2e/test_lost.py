@@ -240,14 +240,6 @@ def test_a_training_that_is_planned_for_any_other_reason_is_refused(finished, co
     assert not TRAINING & pipeline.planned().keys()
 
 
-def test_a_lost_file_that_is_put_back_makes_nothing_again(finished, copy_of):
-    pipeline = copy_of(finished)
-    held = lose(pipeline, "train.forward", "params.best")
-    for path, content in held.items():
-        path.write_bytes(content)
-    assert not pipeline.planned("--max-checksum-file-size", "0")
-
-
 @pytest.mark.parametrize("kept", [(".snakemake",), ()], ids=["all", "results alone"])
 @pytest.mark.parametrize("start", [1_700_000_000, 2_500_000_000], ids=["past", "future"])
 def test_a_copy_without_times_makes_nothing_again(finished, own_copy_of, kept, start):

@@ -5,6 +5,7 @@ from collections import Counter
 import datasets
 import pytest
 
+from tests.configs import changes
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 from workflow_scripts.core.files.parquet import read_rows
@@ -15,38 +16,37 @@ pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 LANGUAGES = {"cs": "micro", "de": "second"}
 
 
+SECOND = """
+run: {name: second, training_sets: [], embeddings: [], rewriters: []}
+languages.source.code: de
+generate.limit: {train: 12, held_out: 4}
+systems.micro.select: {method: nbest, best: 3}
+evaluate.columns: []
+"""
+MERGED = """
+run: {name: merged, corpora: [], systems: [both, only_cs, only_de], training_sets: [all_of_it],
+  embeddings: [tiny], rewriters: []}
+systems.both:
+  merge: {cs: &cs {run: micro, system: micro}, de: &de {run: second, system: micro}}
+  select: &select {method: nbest, best: 4, keep: {quantile: 1.0}}
+systems.only_cs: {merge: {cs: *cs}, select: *select}
+systems.only_de: {merge: {de: *de}, select: *select}
+columns.fluency.language_model.corpora: null
+training_sets.all_of_it: {}
+generate.limit: null
+evaluate: {columns: [score, told], reference_scores: false, ratings: null}
+release: {title: Merged paraphrases, licence: null}
+"""
+
+
 def second(config):
     """Return a run of another source language that shares references with the micro run."""
-    changes = {
-        "run": {"name": "second", "training_sets": [], "embeddings": [], "rewriters": []},
-        "languages": {"source": {"code": "de"}},
-        "generate": {"limit": {"train": 12, "held_out": 4}},
-        "systems": {"micro": {"select": {"method": "nbest", "best": 3}}},
-        "evaluate": {"columns": []},
-    }
-    return micro.merged(config, changes)
+    return micro.merged(config, changes(SECOND))
 
 
 def merge(config):
     """Return the run that merges both, and shows each beside it."""
-    runs = {language: {"run": run, "system": "micro"} for language, run in LANGUAGES.items()}
-    select = {"method": "nbest", "best": 4, "keep": {"quantile": 1.0}}
-    systems = {"both": {"merge": runs, "select": select}}
-    for language, run in runs.items():
-        systems[f"only_{language}"] = {"merge": {language: run}, "select": select}
-    changes = {
-        "run": {
-            **{"name": "merged", "corpora": [], "systems": [*systems]},
-            **{"training_sets": ["all_of_it"], "embeddings": ["tiny"], "rewriters": []},
-        },
-        "systems": systems,
-        "columns": {"fluency": {"language_model": {"corpora": None}}},
-        "training_sets": {"all_of_it": {}},
-        "generate": {"limit": None},
-        "evaluate": {"columns": ["score", "told"], "reference_scores": False, "ratings": None},
-        "release": {"title": "Merged paraphrases", "licence": None},
-    }
-    return micro.merged(config, changes)
+    return micro.merged(config, changes(MERGED))
 
 
 @pytest.fixture(scope="module")
@@ -138,19 +138,9 @@ def test_a_second_start_does_nothing(merged):
 def test_another_selection_of_a_run_makes_the_merge_again(merged, copy_of):
     other = copy_of(merged)
     before = other.unit("score.both").name
-    config = second(merged.config)
-    again = micro.merged(
-        {
-            **config,
-            "run": {
-                **config["run"],
-                "name": "second",
-                "corpora": ["train", "held_out"],
-                "systems": ["micro"],
-            },
-        },
-        {"systems": {"micro": {"select": {"best": 1}}}},
-    )
+    own = {"name": "second", "corpora": ["train", "held_out"], "systems": ["micro"]}
+    best = {"run": own, "systems": {"micro": {"select": {"best": 1}}}}
+    again = micro.merged(second(merged.config), best)
     other.with_config(again).run("select")
     other = other.with_config(merged.config)
     planned = other.planned()

@@ -37,25 +37,12 @@ def unharmed(output: str) -> str:
             "systems.micro.select: unknown key 'kepe'; did you mean 'keep'?",
         ),
         ({"shard": {"early": 2}}, "the top level: unknown key 'shard'; did you mean 'shards'?"),
-        ({"models": {"micro": {"heads": "two"}}}, "models.micro.heads: 'two' is not of type"),
-        (
-            {"run": {"corpora": ["train", "heldout"]}},
-            "run.corpora: 'heldout' is not in corpora; did you mean 'held_out'?",
-        ),
     ],
 )
 def test_wrong_configuration_is_named_by_its_key(pipeline, changes, expected):
     output = unharmed(changed(pipeline, changes).fail())
     assert expected in output
     assert not (pipeline.folder / "results").exists()
-
-
-@pytest.mark.rest
-def test_missing_model_folder_is_named_with_its_key(pipeline, tmp_path):
-    own = {key: str(tmp_path / key) for key in ("folder", "source_model", "reference_model")}
-    changes = {"models": {"own": own}, "train": {"models": {"forward": "own"}}}
-    output = unharmed(changed(pipeline, changes).fail())
-    assert f"models.own.folder: {tmp_path}/folder is no folder: correct the path." in output
 
 
 @pytest.mark.rest

@@ -36,19 +36,11 @@ def test_the_workflow_may_lie_in_a_folder_of_any_name(bitext, tmp_path):
     assert not list(tmp_path.rglob("x"))
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("a:b", "':' separates folders in PYTHONPATH"),
-        ("{x}", "'{' begins a variable for Snakemake"),
-        ("x}", "'}' ends a variable for Snakemake"),
-    ],
-)
-def test_a_folder_from_which_nothing_can_run_is_refused(bitext, tmp_path, name, why):
+def test_a_folder_from_which_nothing_can_run_is_refused(bitext, tmp_path):
     pipeline = Pipeline(tmp_path / "work", micro.config(bitext))
-    pipeline.snakefile = clone(tmp_path / name)
-    output = pipeline.fail("corpus")
-    assert f"the folder of the workflow is {tmp_path}/{name}, and {why}; rename" in output
+    pipeline.snakefile = clone(tmp_path / "{x}")
+    why = "'{' begins a variable for Snakemake"
+    assert f"the workflow is {tmp_path}/{{x}}, and {why}; rename" in pipeline.fail("corpus")
 
 
 @pytest.fixture

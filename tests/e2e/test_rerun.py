@@ -125,26 +125,6 @@ def test_a_threshold_in_terms_of_the_references_needs_no_new_scores(finished, co
 
 
 @pytest.mark.rest
-def test_two_configurations_live_side_by_side(finished, copy_of):
-    first = copy_of(finished)
-    before = first.hashes()
-    other = {"run": {"name": "other"}, "systems": {"micro": {"search": {"samples": 3}}}}
-    second = first.with_config(merged(finished.config, other))
-    second.run()
-
-    shared, own = set(), set()
-    for name, folder in second.units().items():
-        (shared if folder == first.unit(name) else own).add(name.split(".")[0])
-    # The references are chosen before the search, whose configuration differs.
-    assert shared - own == {"corpus", "clean", "subword", "train"}
-    assert own == {"generate", "score", *AFTER_SELECT}
-    assert second.unit("generate.references") == first.unit("generate.references")
-    first = first.with_config(finished.config)
-    assert first.hashes() == before
-    assert NOTHING in first.run("--dry-run")
-
-
-@pytest.mark.rest
 def test_forcing_a_stage_runs_all_of_it_and_what_follows_with_the_same_result(finished, copy_of):
     pipeline = copy_of(finished)
     before = pipeline.hashes()
@@ -173,9 +153,6 @@ def test_forcing_a_stage_runs_all_of_it_and_what_follows_with_the_same_result(fi
     ("stage", "rules"),
     [
         ("corpus", {"corpus_import": 4}),
-        ("clean", {"clean_shard": 2}),
-        ("subword", {"subword_train": 2, "subword_segment": 2}),
-        ("train", {"train_model": 2}),
         ("generate", {"generate_sample": 1, "generate_references": 1, "generate_shard": 1}),
     ],
 )

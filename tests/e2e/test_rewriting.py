@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from tests.configs import changes
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline
 from tests.unit.rewrite.paraphrasers import write_paraphraser
@@ -18,51 +19,36 @@ from workflow_scripts.stages.generate.candidates import held_out_references
 
 pytestmark = [pytest.mark.e2e, pytest.mark.rest]
 
-BEAM = {
-    "search": {"method": "beam", "beam_size": 3, "nbest": 1},
-    "constraints": {
-        "without_words": "free",
-        "variants": {"s28": None, "s34": {"kind": "negative", "choose": {"first": 3}}},
-    },
-    "score": {"prune_above": None},
-    "select": {"method": "nbest", "best": 2, "keep": {"quantile": 1.0}},
-}
-CHANGES = {
-    "run": {
-        **{"systems": ["micro", "beam", "mono", "hub"], "rewriters": ["plain", "again", "bart"]},
-        **{"embeddings": [], "lexicons": ["phrases"]},
-    },
-    "lexicons": {"phrases": {"training_sets": ["short"], "attested": False}},
-    # Its references are all of the run; plain learns from pairs from outside as well.
-    "rewriters": {
-        "again": {
-            **{"training_sets": ["half"], "held_out": {"dev": 2, "test": 3}, "vocab_size": 60},
-            **{"model": "micro", "beam": 2},
-        },
-        # A finished model reads the same references, as the draw of them is the same.
-        "bart": {
-            **{"training_sets": ["half"], "held_out": {"dev": 2, "test": 3}, "beam": 2},
-            **{"model": "bart", "prefix": "paraphrase: "},
-        },
-    },
-    "models": {"bart": {"folder": "bart", "licence": "cc-by-nc-4.0"}},
-    "systems": {
-        "beam": BEAM,
-        "mono": {**BEAM, "rewriter": {"name": "again"}},
-        # A judge, fitted to labels of this text, chooses among what the finished model writes.
-        "hub": {
-            **{**BEAM, "rewriter": {"name": "bart"}},
-            "search": {"method": "sample", "k": 10, "samples": 4},
-            "select": {
-                **{"method": "judged", "judge": "own", "clusters": 3, "best": 2},
-                "keep": {"quantile": None, "probability_quantile": 0.5},
-            },
-        },
-    },
-    "judges": {"own": {"labels": "labels.tsv", "features": ["overlap_1", "backward_gain"]}},
-    "training_sets": {"half": {"systems": ["micro"]}},
-    "evaluate": {"rewriting": [["beam", "mono"], ["beam", "hub"]], "columns": []},
-}
+CHANGES = changes("""
+run: {systems: [micro, beam, mono, hub], rewriters: [plain, again, bart], embeddings: [],
+  lexicons: [phrases]}
+lexicons.phrases: {training_sets: [short], attested: false}
+# Its references are all of the run; plain learns from pairs from outside as well.
+rewriters.again: {training_sets: [half], held_out: {dev: 2, test: 3}, vocab_size: 60,
+  model: micro, beam: 2}
+# A finished model reads the same references, as the draw of them is the same.
+rewriters.bart: {training_sets: [half], held_out: {dev: 2, test: 3}, model: bart, beam: 2,
+  prefix: "paraphrase: "}
+models.bart: {folder: bart, licence: cc-by-nc-4.0}
+systems.beam: &beam
+  search: {method: beam, beam_size: 3, nbest: 1}
+  constraints:
+    without_words: free
+    variants: {s28: null, s34: {kind: negative, choose: {first: 3}}}
+  score: {prune_above: null}
+  select: {method: nbest, best: 2, keep: {quantile: 1.0}}
+systems.mono: {<<: *beam, rewriter: {name: again}}
+# A judge, fitted to labels of this text, chooses among what the finished model writes.
+systems.hub:
+  <<: *beam
+  rewriter: {name: bart}
+  search: {method: sample, k: 10, samples: 4}
+  select: {method: judged, judge: own, clusters: 3, best: 2,
+    keep: {quantile: null, probability_quantile: 0.5}}
+judges.own: {labels: labels.tsv, features: [overlap_1, backward_gain]}
+training_sets.half.systems: [micro]
+evaluate: {rewriting: [[beam, mono], [beam, hub]], columns: []}
+""")
 
 
 def written(finished, once):

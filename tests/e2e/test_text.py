@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+from tests.configs import changes
 from tests.e2e import micro
 from tests.e2e.pipeline import Pipeline, sha256, stages_of
 from tests.e2e.test_kill import kill_in
@@ -40,6 +41,16 @@ def text(once):
     return once("text", write) / "mine.en"
 
 
+CHANGES = """
+run: {corpora: [train, mine], rewriters: [], embeddings: []}
+# Such models write nonsense. The bound is in the midst of their NLLs.
+corpora.mine: {search: {method: beam, beam_size: 2}, max_nll: 5.13}
+clean.max_ratio: 100.0
+train: {corpora: null, dev: null, test: test}
+train.models: {forward: own_forward, backward: own_backward}
+"""
+
+
 def write_models(folder):
     fixed_model(folder / "forward", *SIDES, 1)
     fixed_model(folder / "backward", *reversed(SIDES), 2)
@@ -61,26 +72,8 @@ def config(bitext, text, own_models):
         }
         for role, seen in (("forward", ["train"]), ("backward", []))
     }
-    changes = {
-        "run": {"corpora": ["train", "mine"], "rewriters": [], "embeddings": []},
-        "corpora": {
-            # Such models write nonsense. The bound is in the midst of their NLLs.
-            "mine": {
-                "text": str(text),
-                "search": {"method": "beam", "beam_size": 2},
-                "max_nll": 5.13,
-            }
-        },
-        "clean": {"max_ratio": 100.0},
-        "models": blocks,
-        "train": {
-            "corpora": None,
-            "dev": None,
-            "test": "test",
-            "models": {"forward": "own_forward", "backward": "own_backward"},
-        },
-    }
-    config = micro.merged(micro.config(bitext), changes)
+    found = {"models": blocks, "corpora": {"mine": {"text": str(text)}}}
+    config = micro.merged(micro.merged(micro.config(bitext), changes(CHANGES)), found)
     config["run"]["training_sets"] = ["half"]
     return config
 

@@ -11,12 +11,29 @@ from pathlib import Path
 import pytest
 from pyarrow.parquet import read_table
 
+from tests.configs import changes
 from tests.e2e import micro
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import ParaphrasesRow
 
 FLUENCY = ["fluency"] if micro.HAS_KENLM else []
 pytestmark = [pytest.mark.e2e, pytest.mark.rest]
+
+
+CHANGES = """
+columns.told.classifier: {validation: 0.2, test: 0.2, negatives: [random, hardest],
+  l2: [0, 1.0e-6], pairs: 5, each_corpus: true, whole_list: true}
+columns.fluency.language_model: {corpora: null, each_corpus: true, references: 4}
+training_sets.tuned:
+  systems: [micro]
+  # Nobody has a thousand words: the second point has no pairs.
+  grid: {bounds: {paraphrase_words: {low: [0, 1000]}}, corpora: each}
+  tune: true
+embeddings.tiny.seeds: [1]
+sts.development: [chosen]
+evaluate.punctuation: tokens
+run: {training_sets: [tuned], rewriters: []}
+"""
 
 
 def rows(release, name):
@@ -57,37 +74,14 @@ def test_a_grid_is_tuned_a_classifier_tested_and_right_answers_are_found(finishe
     for path, half in ((development, lines[::2]), (reported, lines[1::2])):
         path.write_text("".join(half), encoding="utf-8")
     documents.write_text("A dog sleeps.\nThe cat sees a dog.\n", encoding="utf-8")
-    changes = {
-        "columns": {
-            "told": {
-                "classifier": {
-                    **{"validation": 0.2, "test": 0.2, "negatives": ["random", "hardest"]},
-                    **{"l2": [0, 1e-6], "pairs": 5, "each_corpus": True, "whole_list": True},
-                }
-            },
-            "fluency": {
-                "language_model": {"corpora": None, "each_corpus": True, "references": 4},
-            },
-        },
-        "training_sets": {
-            "tuned": {
-                "systems": ["micro"],
-                # Nobody has a thousand words: the second point has no pairs.
-                "grid": {"bounds": {"paraphrase_words": {"low": [0, 1000]}}, "corpora": "each"},
-                # Of what no model learnt from.
-                "bounds": {key: [None, None] for key in ("told", *FLUENCY)},
-                "tune": True,
-            }
-        },
-        "embeddings": {"tiny": {"seeds": [1]}},
-        "sts": {"data": [str(reported), str(development)], "development": ["chosen"]},
-        "evaluate": {
-            **{"punctuation": "tokens", "documents": str(documents)},
-            "answers": str(pipeline.folder / "answers.tsv"),
-        },
-        "run": {"training_sets": ["tuned"], "rewriters": []},
+    files = {
+        "sts": {"data": [str(reported), str(development)]},
+        "evaluate": {"documents": str(documents), "answers": str(pipeline.folder / "answers.tsv")},
+        # Of what no model learnt from.
+        "training_sets": {"tuned": {"bounds": {key: [None, None] for key in ("told", *FLUENCY)}}},
     }
-    pipeline = pipeline.with_config(micro.merged(pipeline.config, changes))
+    config = micro.merged(micro.merged(pipeline.config, changes(CHANGES)), files)
+    pipeline = pipeline.with_config(config)
     pipeline.run()
     release = pipeline.unit("release")
     chosen = rows(release, "sts_tuned")

@@ -37,12 +37,7 @@ scores = st.sampled_from(["101", "", "0", "2.5", "100", "99", " 3", "1e1"])
 nlls = st.sampled_from(["", "0", "0.25", "1e2", "7"])
 sentences = st.sampled_from(["A b."] * 5 + ["C."])
 PAIRS = {
-    **{
-        "id": names,
-        "reference": sentences,
-        "paraphrase": words,
-        "source": words,
-    },
+    **{"id": names, "reference": sentences, "paraphrase": words, "source": words},
     **{"system": st.sampled_from(["a", "b a", "b"]), "forward_nll": nlls, "backward_nll": nlls},
     "paraphrase_score": st.sampled_from(["0.1", "1", "", "0.2"]),
 }
@@ -265,10 +260,7 @@ def test_pairs_of_ratings(tmp_path_factory, content, told):
     folder = tmp_path_factory.getbasetemp()
     with file(folder, "r.tsv", content) as path, file(folder, "r.tsv", told) as other:
         # Either file may be the one that is refused.
-        found = outcome(
-            folder,
-            lambda: read_rated_pairs(path, other, 80),
-        )
+        found = outcome(folder, lambda: read_rated_pairs(path, other, 80))
     rows = simple_ratings(content)
     sentences = rows_or_none(told, ("ref_id", "ref_sent"), (), lambda row: row)
     if rows is None or sentences is None:

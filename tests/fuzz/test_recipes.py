@@ -29,8 +29,7 @@ _made = st.lists(_parts, max_size=14).map(
     lambda parts: "".join(parts).encode("utf-8", "surrogatepass")
 )
 _recipes = st.one_of(
-    _made,
-    st.tuples(st.sampled_from(RECIPES), damages).map(lambda both: damaged(*both)),
+    _made, st.tuples(st.sampled_from(RECIPES), damages).map(lambda both: damaged(*both))
 )
 
 

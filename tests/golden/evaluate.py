@@ -7,11 +7,7 @@ from tests.golden.figures import Outputs
 from tests.golden.inputs import Row, arguments, scored, selected, write_table
 from tests.golden.models import lone_segmenter
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.rows import (
-    ParaphrasesRow,
-    ScoredRow,
-    TreesRow,
-)
+from workflow_scripts.core.files.rows import ParaphrasesRow, ScoredRow, TreesRow
 from workflow_scripts.stages.evaluate import measures, statistics, variant_measures
 from workflow_scripts.stages.filter import classify, columns, train_classifier
 from workflow_scripts.stages.select import threshold

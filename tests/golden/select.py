@@ -23,15 +23,7 @@ def outputs(folder: Path) -> Outputs:
         config = {"method": method, "clusters": 4, "best": 3, "keep": kept}
         found, output = folder / method / "threshold.json", folder / method / "0000.parquet"
         threshold.main(arguments(config, folder=folder, shards=1, output=found))
-        select.main(
-            arguments(
-                config,
-                scored=scores,
-                threshold=found,
-                model=model,
-                output=output,
-            )
-        )
+        select.main(arguments(config, scored=scores, threshold=found, model=model, output=output))
         outputs[method] = table(output, ParaphrasesRow)
         outputs[f"{method}_record"] = counts(output.with_suffix(".json"))
         outputs[f"{method}_threshold"] = json.loads(found.read_text(encoding="utf-8"))

@@ -29,10 +29,7 @@ def outputs(folder: Path) -> Outputs:
     tasks = folder / "tasks.parquet"
     names = ["CR", "SST2", "TREC", "SICK-R", "SICK-E"]
     collect.main(arguments({"data": [str(data)], "tasks": names}, output=tasks))
-    found: Outputs = {
-        "tasks": table(tasks, TransferRow),
-        "record": counts(folder / "tasks.json"),
-    }
+    found: Outputs = {"tasks": table(tasks, TransferRow), "record": counts(folder / "tasks.json")}
     common = {"classifier": "adam", "folds": 3, "seeds": [1111], "scaled": True}
     common |= {"bootstrap": 20, "seed": 1}
     vectors = write_vectors(tasks, folder / "vectors.txt")

@@ -1,13 +1,12 @@
 """The flow as a picture: which stage reads what, in a run with everything enabled."""
 
-import copy
 import textwrap
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
 from tests import stanza_package
-from tests.configs import run_on_testbed
+from tests.configs import changes, merged, run_on_testbed
 from tests.pictures.board import Row, draw
 from workflow_scripts.plan.layout import Layout
 from workflow_scripts.plan.selection import Unit
@@ -25,43 +24,35 @@ LEGEND = (
 )
 
 
+EVERYTHING = """
+corpora.web.testbed: {first: 500000, count: 100}
+run: {corpora: [testbed, web], systems: [parabank], rewriters: [rewriter], lexicons: [lexicon],
+  encoders: [pbert]}
+dual_filter.enabled: true
+columns.unknown_words.feature.name: unknown_words
+columns.identified.encoder.name: pbert
+judges.own: {features: [forward_worst, forward_gain, grammar, unknown_words], grammar: run}
+systems.parabank.select: {judge: own, score: judge, keep: {max_sum: 3.5, precision: 0.75}}
+rewriters.rewriter: {training_sets: [all], model: testbed}
+lexicons.lexicon.training_sets: [all]
+encoders.pbert: {training_set: all, embedding: {name: word, training_set: all}, scratch: {}}
+evaluate: {reference_scores: true, syntax: {levels: 3, share: 1.0}}
+"""
+
+
 def everything(results: Path) -> dict[str, Any]:
     """Return the run on the testbed with all stages, and all that they read, enabled."""
-    config = run_on_testbed()
-    config = copy.deepcopy(config)  # YAML's anchors share blocks
-    config["results"] = str(results)
-    config["corpora"]["web"] = {"testbed": {"first": 500000, "count": 100}}
-    config["run"] |= {"corpora": ["testbed", "web"], "systems": ["parabank"]}
-    config["dual_filter"]["enabled"] = True
-    config["columns"]["unknown_words"] = {"feature": {"name": "unknown_words"}}
+    config = merged(run_on_testbed(), changes(EVERYTHING))
     labels = results / "labels.tsv"
     labels.write_text("", encoding="utf-8")
-    features = ["forward_worst", "forward_gain", "grammar", "unknown_words"]
-    config["judges"]["own"] = {"labels": str(labels), "features": features, "grammar": "run"}
-    select = config["systems"]["parabank"]["select"]
-    select |= {"judge": "own", "score": "judge", "keep": {"max_sum": 3.5, "precision": 0.75}}
-    config["run"]["rewriters"] = ["rewriter"]
-    config["rewriters"] = {"rewriter": {"training_sets": ["all"], "model": "testbed"}}
-    config["run"]["lexicons"] = ["lexicon"]
-    config["lexicons"] = {"lexicon": {"training_sets": ["all"]}}
-    config["transfer"] = {"data": [str(_transfer_data(results / "senteval"))]}
-    embedding = {"name": "word", "training_set": "all"}
-    config["run"]["encoders"] = ["pbert"]
-    config["encoders"] = {
-        "pbert": {"training_set": "all", "embedding": embedding, "scratch": {}},
+    parser = {"folder": str(stanza_package.FOLDER), "package": stanza_package.PACKAGE}
+    found = {
+        "results": str(results),
+        "judges": {"own": {"labels": str(labels)}},
+        "transfer": {"data": [str(_transfer_data(results / "senteval"))]},
+        "evaluate": {"columns": list(COLUMNS), "syntax": parser},
     }
-    config["columns"]["identified"] = {"encoder": {"name": "pbert"}}
-    config["evaluate"] |= {
-        "columns": list(COLUMNS),
-        "reference_scores": True,
-        "syntax": {
-            "folder": str(stanza_package.FOLDER),
-            "package": stanza_package.PACKAGE,
-            "levels": 3,
-            "share": 1.0,
-        },
-    }
-    return config
+    return merged(config, found)
 
 
 def _transfer_data(folder: Path) -> Path:

@@ -75,13 +75,8 @@ APART = (
     *("corpus_download", "corpus_hub", "corpus_pair", "train_take_over", "train_mxnet"),
     *("generate_sources", "judge_grammar", "evaluate_answers", "evaluate_rewriting"),
     *("score_merge", "rewrite_parse", "rewrite_templates", "rewrite_control", "rewrite_continue"),
-    *(
-        "rewrite_take_over",
-        "lexicon_measure",
-        "lexicon_tag",
-        "encoder_task",
-        "filter_encoder_score",
-    ),
+    *("rewrite_take_over", "lexicon_measure", "lexicon_tag", "encoder_task"),
+    "filter_encoder_score",
 )
 KENLM = set() if micro.HAS_KENLM else {"filter_language_model", "filter_perplexity"}
 RULES = [

@@ -75,11 +75,8 @@ def kubectl(tmp_path, monkeypatch):
 
 
 RESOURCES = {
-    "mem_mb": 4000,
-    "runtime": 90,
-    "kubernetes_namespace": "nlp",
-    "kubernetes_image": "python:3.11",
-    "kubernetes_volume": "claim:/mnt/shared",
+    **{"mem_mb": 4000, "runtime": 90, "kubernetes_namespace": "nlp"},
+    **{"kubernetes_image": "python:3.11", "kubernetes_volume": "claim:/mnt/shared"},
 }
 
 

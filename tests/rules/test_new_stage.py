@@ -15,15 +15,8 @@ from workflow_scripts.stages.catalogue import STAGES
 pytestmark = pytest.mark.e2e
 
 TOY = ROOT / "tests" / "toy_stage"
-COPIED = (
-    "Snakefile",
-    "config.yaml",
-    "rules",
-    "envs",
-    "workflow_scripts",
-    "tests",
-    "pyproject.toml",
-)
+COPIED = ("Snakefile", "config.yaml", "rules", "envs", "workflow_scripts", "tests")
+COPIED += ("pyproject.toml",)
 NEW = {
     "stage.py": "workflow_scripts/stages/toy/stage.py",
     "shard.py": "workflow_scripts/stages/toy/shard.py",

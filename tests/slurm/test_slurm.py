@@ -21,11 +21,7 @@ from tests.e2e.pipeline import ROOT, Pipeline
 from tests.slurm.cluster import cluster, obstacle
 
 # One cluster at a time: on one worker.
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.xdist_group("slurm"),
-    pytest.mark.usefixtures("ctrl_c"),
-]
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("slurm"), pytest.mark.usefixtures("ctrl_c")]
 
 PROFILE = ROOT / "profiles" / "slurm"
 PATIENCE_SECONDS = 1200

@@ -2,22 +2,19 @@
 
 import errno
 import fcntl
-import importlib.util
 import os
 import shutil
 
 import pytest
 
 from tests.configs import ROOT, run_on_testbed
+from tests.packages import loaded
 
 
 @pytest.fixture(scope="session")
 def site_lists():
     """What puts the lists that are made of the code into pages of the site."""
-    spec = importlib.util.spec_from_file_location("lists", ROOT / "docs" / "_site" / "lists.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(ROOT / "docs" / "_site" / "lists.py")
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import sentencepiece
 
+from tests.golden.inputs import arguments, write_table
 from tests.unit.saved_classifier import save_classifier
 from workflow_scripts.core.files import manifest
 from workflow_scripts.core.files.atomic import write_json, write_text
-from workflow_scripts.core.files.parquet import TableWriter, read_rows
+from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import (
     PairColumnsRow,
     PairRow,
@@ -75,7 +76,7 @@ class Run:
     def arguments(self, **options):
         """The options of a command that name the configuration and the units."""
         named = [f"{name}={folder}" for name, folder in self.units_of(**options).items()]
-        return ["--config", json.dumps(self.config), "--units", *named]
+        return arguments(self.config, units=named)
 
     def finished(self, rows=None, **options):
         """What sections and tables get."""
@@ -89,7 +90,7 @@ class Run:
         return str(found[0].html) if found else None
 
     def folder(self, stage, system):
-        return self.root / stage / system / "v1-0123456789ab"
+        return at(self.root, stage, system)
 
     def measures(self, system):
         return self.folder("evaluate", system) / "measures.json"
@@ -176,24 +177,23 @@ def selected(row, scored, max_sum=3.5):
     }
 
 
+def at(root, *names):
+    """Return the folder of a unit, by stage and instance."""
+    return root.joinpath(*filter(None, names), "v1-0123456789ab")
+
+
 def write_system(root, system, random):
-    folders = {stage: root / stage / system / "v1-0123456789ab" for stage in ("score", "select")}
+    folders = {stage: at(root, stage, system) for stage in ("score", "select")}
     rows = references(np.random.default_rng(1))
     lists = [candidates(random, row["reference"]) for row in rows]
     for shard in range(SHARDS):
         part = list(zip(rows, lists, strict=True))[shard::SHARDS]
-        path = folders["score"] / f"{shard:04d}.parquet"
-        with TableWriter(path, ScoredRow) as writer:
-            for row, found in part:
-                writer.write({**row, "candidates": found})
-        count = sum(len(found) for _, found in part)
+        name, count = f"{shard:04d}.parquet", sum(len(found) for _, found in part)
+        scored = [{**row, "candidates": found} for row, found in part]
         extra = {"candidates": 3 * count, "distinct": count, "pruned": 0}
-        manifest.write_record(path, len(part), len(part), {}, extra=extra)
-        path = folders["select"] / f"{shard:04d}.parquet"
-        with TableWriter(path, ParaphrasesRow) as writer:
-            for row, found in part:
-                writer.write(selected(row, found))
-        manifest.write_record(path, len(part), len(part), {}, extra={"candidates": {"kept": 1}})
+        write_table(folders["score"] / name, ScoredRow, scored, extra=extra)
+        chosen, extra = [selected(*each) for each in part], {"candidates": {"kept": 1}}
+        write_table(folders["select"] / name, ParaphrasesRow, chosen, extra=extra)
     sums = [each["sum"] for found in lists for each in found if each["sum"] is not None]
     threshold = {
         "keep": {"max_sum": 3.5},
@@ -209,37 +209,33 @@ def write_system(root, system, random):
 
 def write_reference_scores(root, random):
     """The references' own scores: those that models know are better, and one can't be read."""
-    folder = root / "score" / "references" / "v1-0123456789ab"
     rows = references(np.random.default_rng(1))
+
+    def scores(row):
+        scale = 0.8 if row["corpus"] == "news" else 1.1
+        forward, backward = (np.float32(scale * random.gamma(6, 0.2)) for _ in range(2))
+        if row is rows[0]:
+            backward = np.float32(math.inf)
+        nlls = {"forward_nll": float(forward), "backward_nll": float(backward)}
+        same = {key: row[key] for key in ("id", "corpus")}
+        return {**same, **nlls, "sum": float(forward + backward)}
+
     for shard in range(SHARDS):
-        part = rows[shard::SHARDS]
-        path = folder / f"{shard:04d}.parquet"
-        with TableWriter(path, ReferenceScoreRow) as writer:
-            for row in part:
-                scale = 0.8 if row["corpus"] == "news" else 1.1
-                forward, backward = (np.float32(scale * random.gamma(6, 0.2)) for _ in range(2))
-                if row is rows[0]:
-                    backward = np.float32(math.inf)
-                nlls = {"forward_nll": float(forward), "backward_nll": float(backward)}
-                same = {key: row[key] for key in ("id", "corpus")}
-                writer.write({**same, **nlls, "sum": float(forward + backward)})
-        manifest.write_record(path, len(part), len(part), {})
+        path = at(root, "score", "references") / f"{shard:04d}.parquet"
+        write_table(path, ReferenceScoreRow, map(scores, rows[shard::SHARDS]))
     return write_manifest(root, "score", "references", {"precision": "fp32"}, shards=SHARDS)
 
 
 def write_bounds(root, system):
-    folders = {stage: root / stage / system / "v1-0123456789ab" for stage in ("score", "select")}
-    arguments = ["--config", json.dumps({"groups": GROUPS, "seed": 1}), "--shards", str(SHARDS)]
-    arguments += ["--scored", str(folders["score"])]
-    arguments += ["--references", str(root / "score" / "references" / "v1-0123456789ab")]
-    arguments += ["--threshold", str(folders["select"] / "threshold.json")]
-    output = root / "evaluate" / system / "v1-0123456789ab" / "bounds.json"
-    bounds.main([*arguments, "--output", str(output)])
+    files = {"scored": at(root, "score", system), "references": at(root, "score", "references")}
+    files["threshold"] = at(root, "select", system) / "threshold.json"
+    files["output"] = at(root, "evaluate", system) / "bounds.json"
+    bounds.main(arguments({"groups": GROUPS, "seed": 1}, shards=SHARDS, **files))
 
 
 def write_answers(root, system):
     """Call the paraphrases of ranks 1 and 3 of one reference right, and one that it has not."""
-    folder = root / "select" / system / "v1-0123456789ab"
+    folder = at(root, "select", system)
     files = sorted(folder.glob("0*.parquet"))
     rows = [row for path in files for row in read_rows(path, ParaphrasesRow)][len(HOSTILE) :]
     first = next(row for row in rows if len(row["paraphrases"]) >= 3)
@@ -248,37 +244,26 @@ def write_answers(root, system):
     lines = [f"{first['reference']}\t{text}\t{weight}" for text, weight in answers]
     path = root / f"answers.{system}.tsv"
     write_text(path, "\n".join([*lines, "in no corpus\tanswer\t1", ""]))
-    arguments = ["--answers", str(path), "--folder", str(folder), "--shards", str(SHARDS)]
-    output = root / "evaluate" / system / "v1-0123456789ab" / "answers.json"
-    run_answers.main([*arguments, "--output", str(output)])
+    output = at(root, "evaluate", system) / "answers.json"
+    run_answers.main(arguments(answers=path, folder=folder, shards=SHARDS, output=output))
 
 
 def write_trees(root, system, random):
     """Write made-up trees for the system's paraphrases; the last reference has none."""
     shapes = ["(S (NP (N a)) (VP (V b)))", "(S (VP (V a)) (. .))", "(FRAG (NP (N a)))"]
     for shard in range(SHARDS):
-        path = root / "syntax" / system / "v1-0123456789ab" / f"{shard:04d}.parquet"
-        rows = list(
-            read_rows(root / "select" / system / path.parent.name / path.name, ParaphrasesRow)
-        )
-        with TableWriter(path, TreesRow) as writer:
-            for row in rows:
-                trees = [shapes[random.integers(3)] for _ in row["paraphrases"]]
-                writer.write(
-                    {
-                        "id": row["id"],
-                        "corpus": row["corpus"],
-                        "parsed": bool(trees),
-                        "reference": None if row is rows[-1] else shapes[0],
-                        "paraphrases": trees,
-                    }
-                )
-        manifest.write_record(path, len(rows), len(rows), {})
-    return path.parent
+        name, trees = f"{shard:04d}.parquet", []
+        for row in read_rows(at(root, "select", system) / name, ParaphrasesRow):
+            found = [shapes[random.integers(3)] for _ in row["paraphrases"]]
+            told = {"parsed": bool(found), "reference": shapes[0], "paraphrases": found}
+            trees.append({"id": row["id"], "corpus": row["corpus"], **told})
+        trees[-1]["reference"] = None
+        write_table(at(root, "syntax", system) / name, TreesRow, trees)
+    return at(root, "syntax", system)
 
 
 def write_model(root, role, bleu=31.25):
-    folder = root / "train" / role / "v1-0123456789ab"
+    folder = at(root, "train", role)
     columns = "checkpoint updates epoch learning_rate train_perplexity validation_perplexity"
     lines = [columns.replace(" ", "\t")]
     for checkpoint in range(1, 13):
@@ -295,30 +280,22 @@ def write_model(root, role, bleu=31.25):
         "bleu": {"score": bleu, "signature": "nrefs:1|case:mixed|eff:no", "sentences": 500},
     }
     write_json(folder / "metrics.json", metrics)
-    manifest.write_record(
-        folder / "model",
-        20_000,
-        19_990,
-        {"too_long": 10},
-        extra=metrics,
-        files=[folder / "metrics.json", folder / "learning_curve.tsv"],
-    )
+    files = [folder / "metrics.json", folder / "learning_curve.tsv"]
+    record = folder / "model"
+    manifest.write_record(record, 20_000, 19_990, {"too_long": 10}, extra=metrics, files=files)
 
 
 def write_manifest(root, stage, instance, config, shards=0, parts=()):
-    folder = root.joinpath(*filter(None, (stage, instance, "v1-0123456789ab")))
+    folder = at(root, stage, instance)
     name = "/".join(filter(None, (stage, instance, folder.name)))
     unit = {"stage": stage, "instance": instance, "name": name, "version": 1, "config": config}
-    arguments = ["--folder", str(folder), "--shards", str(shards), "--records", *parts]
-    output = folder / "manifest.json"
-    manifest.main([*arguments, "--unit", json.dumps(unit), "--output", str(output)])
+    options = {"folder": folder, "shards": shards, "records": list(parts)}
+    manifest.main(arguments(**options, unit=json.dumps(unit), output=folder / "manifest.json"))
     return folder
 
 
 def write_pairs(root, stage, instance, rows_in, rejected):
-    path = root.joinpath(*filter(None, (stage, instance, "v1-0123456789ab", "0000.parquet")))
-    with TableWriter(path, PairRow):
-        pass
+    path = write_table(at(root, stage, instance) / "0000.parquet", PairRow, [])
     manifest.write_record(path, rows_in, rows_in - sum(rejected.values()), rejected)
     return write_manifest(root, stage, instance, {"made": "up"}, shards=1)
 
@@ -340,18 +317,14 @@ def segmenter(path):
 
 
 def write_measures(root, system, model):
-    folder = root / "evaluate" / system / "v1-0123456789ab"
     config = {"system": system, "best": BEST, "groups": GROUPS, "bootstrap": 200, "seed": 1}
-    config["language"] = "en"
-    config["testbed"] = ["news_held_out"] if system == "parabank2" else []
-    config["syntax"] = {"levels": 3} if system == "parabank2" else None
-    arguments = ["--config", json.dumps(config), "--shards", str(SHARDS)]
-    arguments += ["--folder", str(root / "select" / system / "v1-0123456789ab")]
-    arguments += ["--scored", str(root / "score" / system / "v1-0123456789ab")]
+    config |= {"language": "en", "testbed": [], "syntax": None}
+    files = {"folder": at(root, "select", system), "scored": at(root, "score", system)}
     if system == "parabank2":
-        arguments += ["--trees", str(write_trees(root, system, np.random.default_rng(5)))]
-    arguments += ["--model", str(model.parent), "--output", str(folder / "measures.json")]
-    measures.main(arguments)
+        config |= {"testbed": ["news_held_out"], "syntax": {"levels": 3}}
+        files["trees"] = write_trees(root, system, np.random.default_rng(5))
+    output = at(root, "evaluate", system) / "measures.json"
+    measures.main(arguments(config, shards=SHARDS, **files, model=model.parent, output=output))
 
 
 def write_statistics(root, system):
@@ -360,30 +333,25 @@ def write_statistics(root, system):
     kinds = {"score": "vectors", "told": "classifier"}
     for shard in range(SHARDS):
         name = f"{shard:04d}.parquet"
-        selected = root / "select" / system / "v1-0123456789ab" / name
-        columns.main(
-            ["--config", "{}", "--paraphrases", str(selected), "--output", str(pairs / name)]
-        )
+        selected = at(root, "select", system) / name
+        columns.main(arguments({}, paraphrases=selected, output=pairs / name))
         rows = list(read_rows(pairs / name, PairColumnsRow, ["id", "rank", "overlap_1"]))
         for column in kinds:
             values[column] = root / "filter" / f"{column}-{system}"
-            with TableWriter(values[column] / name, PairValueRow) as writer:
-                for row in rows:
-                    same = {key: row[key] for key in ("id", "rank")}
-                    writer.write({**same, "value": row["overlap_1"]})
-            manifest.write_record(values[column] / name, len(rows), len(rows), {})
+            names = {"id": "id", "rank": "rank", "value": "overlap_1"}
+            of_column = [{name: row[old] for name, old in names.items()} for row in rows]
+            write_table(values[column] / name, PairValueRow, of_column)
     told = values["told"]
     accuracies = {"accuracy": 0.722, "references": 0.6401, "paraphrases": 0.8039}
     metrics = {"test": accuracies, "test_pairs": 5000, "negatives": "hardest", "l2": 1e-6}
     save_classifier(told, metrics, ["the dog"])
     config = {"pairs": 500, "columns": kinds, "seed": 1}
-    arguments = ["--config", json.dumps(config), "--folder", str(pairs), "--shards", str(SHARDS)]
-    arguments += ["--values", *(f"{column}={folder}" for column, folder in values.items())]
-    arguments += ["--scored", str(root / "score" / system / "v1-0123456789ab")]
-    trees = root / "syntax" / system / "v1-0123456789ab"
-    arguments += ["--trees", str(trees)] if trees.exists() else []
-    output = root / "evaluate" / system / "v1-0123456789ab" / "statistics.json"
-    statistics.main([*arguments, "--output", str(output)])
+    files = {"values": [f"{column}={folder}" for column, folder in values.items()]}
+    trees = at(root, "syntax", system)
+    files |= {"folder": pairs, "scored": at(root, "score", system)}
+    files |= {"trees": trees} if trees.exists() else {}
+    output = at(root, "evaluate", system) / "statistics.json"
+    statistics.main(arguments(config, shards=SHARDS, **files, output=output))
 
 
 def build_run(root, monkeypatch):

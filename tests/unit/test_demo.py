@@ -1,11 +1,11 @@
 """The demo's sentences are what demo/README.md says."""
 
-import importlib.util
 import re
 
 import pytest
 
 from tests.configs import ROOT
+from tests.packages import loaded
 
 FOLDER = ROOT / "demo"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
@@ -14,10 +14,7 @@ README = (FOLDER / "README.md").read_text(encoding="utf-8")
 @pytest.fixture(scope="module")
 def picking():
     """The program that picked them."""
-    spec = importlib.util.spec_from_file_location("pick", FOLDER / "pick.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(FOLDER / "pick.py")
 
 
 def pairs(name):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.options import DOCS, MARKED, cells, made_anew, properties_at
+from tests.options import DOCS, MARKED, made_anew
 
 MADE = {
     page.stem: [found[2] for found in MARKED.finditer(page.read_text(encoding="utf-8"))]
@@ -30,30 +30,7 @@ def test_no_table_lost_its_marks():
         "generate": ["systems.*.sources"],
         "lexicon": ["lexicons.*", "evaluate.lexicons"],
         "rewrite": ["rewriters.*", "rewriters.*.continued"],
-        "rewrite-kinds": [
-            *("rewriters.*.noise", "rewriters.*.templates"),
-            "systems.*.rewriter",
-        ],
+        "rewrite-kinds": [*("rewriters.*.noise", "rewriters.*.templates"), "systems.*.rewriter"],
         "testbed": ["corpora.*.testbed"],
         "transfer": ["transfer"],
     }
-
-
-@pytest.mark.parametrize(
-    ("node", "expected"),
-    [
-        ({"description": "Of Adam", "default": 0.1}, ("0.1", "Of Adam")),
-        ({"description": "Its order; left out: the run's"}, ("the run's", "Its order")),
-        ({"description": "Of run.systems", "default": ["a"]}, ("`[a]`", "Of `run.systems`")),
-        (
-            {"description": "See docs/rewrite-kinds.md", "default": None},
-            ("null", "See [rewrite-kinds](rewrite-kinds.md)"),
-        ),
-    ],
-)
-def test_a_row(node, expected):
-    assert cells("key", node) == ("`key`", *expected)
-
-
-def test_a_block_that_may_be_null_has_its_keys():
-    assert list(properties_at("evaluate.syntax")) == ["folder", "package", "levels", "share"]

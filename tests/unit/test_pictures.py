@@ -5,9 +5,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from tests.pictures import flow, rooms
+from tests.pictures import flow
 from tests.pictures.__main__ import DOCS, pictures
-from tests.pictures.board import Row, draw
 from workflow_scripts.stages.catalogue import STAGES, run_layout
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -53,34 +52,6 @@ def test_everything_is_enabled(tmp_path):
     assert "idf" in instances["generate"]
     assert {"filter_forward", "filter_backward"} <= set(instances["train"])
     assert "sts" in instances["embed"]
-
-
-def test_visits_that_read_each_other_are_refused():
-    one, other = ("subword", 1), ("train", 1)
-    with pytest.raises(ValueError, match="in a circle"):
-        flow.in_order({one: {other}, other: {one}})
-
-
-def test_a_dot_for_each_arrow_and_none_else():
-    rows = [
-        Row("a", (), frozenset()),
-        Row("b", ("1 < 2",), frozenset("ac")),
-        Row("c", (), frozenset("a"), frozenset("b")),
-    ]
-    picture = draw("Title & more", "text", rows, "legend")
-    dots = [each.get("class") for each in shapes(picture, "dot")]
-    assert sorted(dots) == ["dot l0", "dot l0", "dot up"]  # b takes from c, which stands below
-    assert len(shapes(picture, "free")) == 1
-    assert len(shapes(picture, "head")) == 2
-    lanes = [each.get("class") for each in shapes(picture, "lane")]
-    assert sorted(lanes) == ["lane l0", "lane up"]
-    texts = [each.text for each in ET.fromstring(picture).iter(f"{SVG}text")]
-    assert texts == ["a", "b", "1 < 2", "c", "legend"]
-
-
-@pytest.mark.slow
-def test_no_import_runs_against_the_order():
-    assert not [each for each in shapes(rooms.picture(), "dot") if each.get("class") == "dot up"]
 
 
 @pytest.mark.parametrize("name", ["flow.svg", "rooms.svg", "paraphrases.svg"])

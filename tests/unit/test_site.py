@@ -1,6 +1,5 @@
 """The site of the documentation: what `make docs` makes of the pages, and what it refuses."""
 
-import importlib.util
 import logging
 import re
 from pathlib import Path
@@ -10,17 +9,10 @@ from markdown import Markdown
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
+from tests.packages import loaded
+
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def load_links():
-    specification = importlib.util.spec_from_file_location("links", ROOT / "docs/_site/links.py")
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-links = load_links()
+links = loaded(ROOT / "docs" / "_site" / "links.py")
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from tests.configs import changes
 from tests.e2e import micro
 from tests.e2e.faults import small_device
 from tests.e2e.faults.undisturbed import SCORED, Event, Undisturbed
@@ -32,19 +33,13 @@ STAGES = {
     "score": ("workflow_scripts.stages.score.shard", ("forward_nll", "backward_nll", "sum")),
 }
 # The other search of the core, beside the sampling of the micro run.
-BEAM = {
-    "run": {
-        **{"systems": ["micro", "beam"], "training_sets": [], "embeddings": []},
-        "rewriters": [],
-    },
-    "systems": {
-        "beam": {
-            "search": {"method": "beam", "beam_size": 4, "nbest": 2},
-            "score": {"prune_above": None},
-            "select": {"method": "best", "best": 1, "keep": {"quantile": 0.7}},
-        }
-    },
-}
+BEAM = changes("""
+run: {systems: [micro, beam], training_sets: [], embeddings: [], rewriters: []}
+systems.beam:
+  search: {method: beam, beam_size: 4, nbest: 2}
+  score: {prune_above: null}
+  select: {method: best, best: 1, keep: {quantile: 0.7}}
+""")
 _REPORT = re.compile(small_device.REPORT.format(peak=r"(\d+)", failures=r"(\d+)"))
 
 Table = list[dict[str, Any]]

@@ -25,13 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.e2e import micro
-from tests.e2e.faults.undisturbed import (
-    STAGES,
-    Event,
-    Undisturbed,
-    finished_files,
-    outcome,
-)
+from tests.e2e.faults.undisturbed import STAGES, Event, Undisturbed, finished_files, outcome
 from tests.e2e.faults.volume import (
     CRASHES,
     Crash,

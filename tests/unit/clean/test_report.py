@@ -32,11 +32,7 @@ def test_the_counts_of_all_shards_are_added_up(run):
     rejected(run, "0001", source={"ř": 7})
     source, reference = characters(run)["sides"]
     assert source["rows"] == [
-        {
-            "character": "ř U+0159",
-            "name": "LATIN SMALL LETTER R WITH CARON",
-            "pairs": 8,
-        },
+        {"character": "ř U+0159", "name": "LATIN SMALL LETTER R WITH CARON", "pairs": 8},
         {"character": "€ U+20AC", "name": "EURO SIGN", "pairs": 3},
     ]
     assert (reference["side"], reference["distinct"]) == ("reference", 1)

@@ -7,6 +7,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.golden.inputs import arguments
 from tests.tables import write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
@@ -116,12 +117,7 @@ def test_unescaped_entities_stand_in_the_record(tmp_path):
 def run_clean(inputs, corpora, output, **changes):
     config = {**CONFIG, "corpora": corpora, **changes}
     rejected = output.parent / "rejected" / f"{output.stem}.tsv.zst"
-    main(
-        [
-            *("--config", json.dumps(config), "--pairs", *map(str, inputs)),
-            *("--output", str(output), "--rejected", str(rejected)),
-        ]
-    )
+    main(arguments(config, pairs=inputs, output=output, rejected=rejected))
     return rejected
 
 

@@ -1,12 +1,13 @@
 """Arguments of commands that are too long for a command line, and a reader that has gone."""
 
 import hashlib
+import json
 import subprocess
 import sys
 
 import pytest
 
-from workflow_scripts.core.cli import ARGUMENTS, json_argument
+from workflow_scripts.core.cli import ARGUMENTS, json_argument, words
 from workflow_scripts.core.errors import InputError
 
 
@@ -36,3 +37,19 @@ def test_a_program_that_has_gone_is_an_error_like_others():
     code = "from workflow_scripts.core.cli import run\ndef main(): raise BrokenPipeError\nrun(main)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr.endswith("BrokenPipeError\n")
+
+
+def test_words_of_files_take_their_place(tmp_path):
+    path = tmp_path / "list.json"
+    path.write_text(json.dumps(["a b", "ž=@@x", "@y"]), "utf-8")
+    given = ["--units", f"@@{path}", "--config", "@z", "--output", "o"]
+    assert words(given) == ["--units", "a b", "ž=@@x", "@y", "--config", "@z", "--output", "o"]
+
+
+@pytest.mark.parametrize("given", [[], ["--units", "a"]])
+def test_other_words_stay_and_those_of_the_process_are_the_default(given):
+    assert words(given) == given
+    code = "from workflow_scripts.core.cli import words; print(words())"
+    command = [sys.executable, "-c", code, *given]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == repr(given)

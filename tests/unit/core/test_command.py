@@ -80,10 +80,7 @@ def test_long_values_come_in_files(tmp_path):
         ([*NEEDED[2:], "--config", '{"a": 1, "a": 2}'], "JSON: key 'a' stands there twice"),
         ([*NEEDED, "--config", "[1]"], "--config: invalid JSON: it must be an object"),
         ([*NEEDED, "--shards", "3"], "--shards: it stands there twice, and what comes first"),
-        (
-            [*NEEDED, "--some-pairs", "1", "--some-pairs", "2"],
-            "--some-pairs: it stands there twice",
-        ),
+        ([*NEEDED, *["--some-pairs", "1"] * 2], "--some-pairs: it stands there twice"),
         ([*NEEDED, "--some-pairs", ""], "--some-pairs: an empty path"),
         ([*NEEDED, "--share", "nan"], "--share: invalid float value: 'nan'"),
         ([*NEEDED, "--threads", "0"], "--threads: 0 is below 1"),

@@ -83,42 +83,29 @@ def test_hugging_face(weights):
 
 
 @pytest.mark.parametrize(
-    ("more", "vocabularies", "sides"),
+    ("vocabularies", "texts"),
     [
-        (["shared_vocabulary.json"], ("shared_vocabulary.json",), (None, None)),
-        (
-            ["shared_vocabulary.txt", "spiece.model"],
-            ("shared_vocabulary.txt",),
-            ("spiece.model",) * 2,
-        ),
-        (
-            ["source_vocabulary.json", "target_vocabulary.json", "source.spm", "target.spm"],
-            ("source_vocabulary.json", "target_vocabulary.json"),
-            ("source.spm", "target.spm"),
-        ),
+        (("shared_vocabulary.json",), ()),
+        (("shared_vocabulary.txt",), ("spiece.model",)),
+        (("source_vocabulary.json", "target_vocabulary.json"), ("source.spm", "target.spm")),
     ],
 )
-def test_ctranslate2(more, vocabularies, sides):
-    found = sorted_out(["model.bin", "config.json", "vmap.txt", *more], "m")
-    assert (found.kind, found.weights, found.configs) == (
-        CTRANSLATE2,
-        "model.bin",
-        ("config.json",),
-    )
+def test_ctranslate2(vocabularies, texts):
+    found = sorted_out(["model.bin", "config.json", "vmap.txt", *vocabularies, *texts], "m")
+    told = (found.kind, found.weights, found.configs)
+    assert told == (CTRANSLATE2, "model.bin", ("config.json",))
     assert found.vocabularies == vocabularies
-    assert (found.source_spm, found.target_spm) == sides
+    first, *_, last = (*texts, *texts) or (None, None)
+    assert (found.source_spm, found.target_spm) == (first, last)
 
 
 @pytest.mark.parametrize(
     ("names", "tokenizer"),
     [
         (["sentencepiece.bpe.model", "vocab.json", "tokenizer_config.json"], None),
-        (
-            ["sentencepiece.bpe.model", "tokenizer.json", "special_tokens_map.json"],
-            "tokenizer.json",
-        ),
+        (["sentencepiece.bpe.model", "tokenizer.json"], "tokenizer.json"),
         (["spiece.model", "generation_config.json", "paraloom.json"], "spiece.model"),
-        (["vocab.json", "merges.txt"], "vocab.json"),
+        (["vocab.json", "merges.txt", "special_tokens_map.json"], "vocab.json"),
         (["vocab.json", "merges.txt", "tokenizer.json", "added_tokens.json"], "tokenizer.json"),
     ],
 )

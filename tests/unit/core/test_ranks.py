@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workflow_scripts.core.statistics.order_statistics import order_statistics
+from workflow_scripts.core.statistics.rank_correlation import spearman
 
 floats = st.floats(allow_nan=False, width=32)
 
@@ -26,3 +27,13 @@ def test_tenths_equal_those_of_numpy(size):
     ranks = [-(-size * tenth // 10) for tenth in range(1, 11)]
     found = order_statistics(lambda: np.array_split(values, 3), ranks)
     assert found == np.sort(values)[np.array(ranks) - 1].tolist()
+
+
+def test_rank_correlation():
+    first = np.array([0.1, 0.4, 0.4, 0.9, np.nan])
+    assert spearman(first, first**3) == pytest.approx(1)
+    assert spearman(first, -first) == pytest.approx(-1)
+    # Ranks 1, 2.5, 2.5, 4 and 1, 3, 2, 4.
+    assert spearman(first, np.array([1.0, 3, 2, 7, 5])) == pytest.approx(0.9486832981)
+    assert spearman(first, np.ones(5)) is None
+    assert spearman(first[4:], first[:1]) is None

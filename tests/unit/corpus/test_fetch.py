@@ -40,11 +40,7 @@ def test_file_and_record(site, output):
     assert output.read_bytes() == CONTENT
     record = read_sealed(output.with_name("a.gz.json"))
     assert record.pop("sha256")
-    assert record == {
-        "files": {"a.gz": DIGEST},
-        "bytes": len(CONTENT),
-        "url": f"{site.url}/a.gz",
-    }
+    assert record == {"files": {"a.gz": DIGEST}, "bytes": len(CONTENT), "url": f"{site.url}/a.gz"}
     assert not part(output).exists()
 
 

@@ -172,11 +172,7 @@ WITHOUT_WEIGHTS = {name: each for name, each in FILES.items() if name != "model.
         ({}, {"repository": "someone/nothing"}, r"hub someone/.*: 404.*Look at the names"),
         ({}, {"revision": "f" * 40}, r"hub someone/.*: 404.*Look at the names"),
         ({"gated": True}, {}, r"config.json: 403.*accept its terms.*set HF_TOKEN"),
-        (
-            {"files": WITHOUT_WEIGHTS},
-            {},
-            r"no Hugging Face Marian folder: model\.safetensors or",
-        ),
+        ({"files": WITHOUT_WEIGHTS}, {}, r"no Hugging Face Marian folder: model\.safetensors or"),
     ],
 )
 def test_what_the_hub_does_not_give_is_told(served, output, behaviour, changes, message):

@@ -88,6 +88,13 @@ def test_files_of_other_content_than_was_planned_are_not_imported(tmp_path, bite
     assert len(rows_of(tmp_path / "out")) == len(GOOD)
 
 
+def test_a_damaged_download_is_found(tmp_path, bitext):
+    block = bitext | {"sha256": hashes_of(bitext)}
+    Path(bitext["reference"]).write_bytes(b"?")
+    with pytest.raises(InputError, match=r"/r is not the file whose SHA-256 is \w+; delete it"):
+        run_import(tmp_path / "out", block)
+
+
 def test_of_files_that_change_while_they_are_read_nothing_is_published(
     tmp_path, bitext, monkeypatch
 ):

@@ -1,10 +1,10 @@
-import json
 import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.golden.inputs import arguments
 from tests.tables import write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import verify
@@ -80,8 +80,7 @@ def test_a_shard_is_filtered_and_counted(tmp_path, write_pairs):
     rows = [row(1), row(2, "trusted"), row(3), row(4)]
     pairs, scores, output = write_pairs(rows), tmp_path / "s.parquet", tmp_path / "o.parquet"
     write_table(scores, PairScoreRow, [scored(1), scored(3, 2.0, 2.0), scored(4, math.inf, 1.0)])
-    arguments = ["--pairs", str(pairs), "--scores", str(scores), "--output", str(output)]
-    main(["--config", json.dumps(SUM), *arguments])
+    main(arguments(SUM, pairs=pairs, scores=scores, output=output))
     assert list(read_rows(output, PairRow)) == rows[:2]
     record = verify(output)
     assert (record["rows_in"], record["rows_out"]) == (4, 2)
@@ -94,6 +93,6 @@ def test_a_shard_is_filtered_and_counted(tmp_path, write_pairs):
 
 def test_cross_entropy_needs_its_bound(tmp_path):
     config = {key: value for key, value in CROSS_ENTROPY.items() if key != "min_score"}
-    arguments = ["--pairs", "absent", "--scores", "absent", "--output", str(tmp_path / "o")]
+    files = {"pairs": "absent", "scores": "absent", "output": tmp_path / "o"}
     with pytest.raises(InputError, match=r"dual_filter\.min_score: needed"):
-        main(["--config", json.dumps(config), *arguments])
+        main(arguments(config, **files))

@@ -1,8 +1,8 @@
-import json
 import math
 
 import pytest
 
+from tests.golden.inputs import arguments
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.parquet import read_rows
 from workflow_scripts.core.files.rows import PairScoreRow
@@ -15,14 +15,8 @@ from workflow_scripts.stages.subword.segmenter import Segmenter
 CONFIG = {"skip": ["trusted"], "precision": "fp32"}
 
 
-def run_scores(models, pairs, output, *options):
-    main(
-        [
-            *("--config", json.dumps(CONFIG), "--pairs", str(pairs), "--output", str(output)),
-            *("--forward", str(models["forward"]), "--backward", str(models["backward"])),
-            *("--device", "cpu", *options),
-        ]
-    )
+def run_scores(models, pairs, output, **options):
+    main(arguments(CONFIG, pairs=pairs, output=output, **models, device="cpu", **options))
     return list(read_rows(output, PairScoreRow))
 
 
@@ -56,7 +50,7 @@ def test_untrusted_pairs_are_scored_both_ways_in_order(tmp_path, models, pairs, 
 def test_scores_depend_neither_on_batches_nor_on_neighbours(tmp_path, models, pairs, write_pairs):
     whole = write_pairs(pairs)
     rows = run_scores(models, whole, tmp_path / "one.parquet")
-    small = run_scores(models, whole, tmp_path / "two.parquet", "--batch-tokens", "1")
+    small = run_scores(models, whole, tmp_path / "two.parquet", batch_tokens=1)
     half = run_scores(models, write_pairs(pairs[6:], "half"), tmp_path / "half.parquet")
     for other, expected in ((small, rows), (half, rows[-len(half) :])):
         assert [row["id"] for row in other] == [row["id"] for row in expected]
@@ -96,11 +90,6 @@ def test_another_threshold_needs_no_rescoring(tmp_path, models, pairs, write_pai
     for bound in sorted(sums)[:-1]:
         output = tmp_path / "kept.parquet"
         config = {"method": "sum", "max_sum": bound, "trusted": ["trusted"]}
-        keep.main(
-            [
-                *("--config", json.dumps(config), "--pairs", str(whole)),
-                *("--scores", str(scores), "--output", str(output)),
-            ]
-        )
+        keep.main(arguments(config, pairs=whole, scores=scores, output=output))
         trusted = len(pairs) - len(sums)
         assert verify(output)["rows_out"] == trusted + sum(total <= bound for total in sums)

@@ -1,11 +1,11 @@
 """Small models, training sets and configurations for the tests of the embed stage."""
 
-import json
-
 import numpy as np
 import torch
 
+from tests.golden.inputs import arguments
 from workflow_scripts.encoding.encoders import ENCODERS
+from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.embed.initial import initial_model, token_kinds
 from workflow_scripts.stages.embed.prepared import prepare, read_prepared
 from workflow_scripts.testbed.noise import clean
@@ -15,29 +15,10 @@ ARCHITECTURES = [
     (["word", "trigram"], "add"),
     (["word", "trigram", "blstm"], "concatenate"),
 ]
-MODEL = {
-    "encoders": ["word"],
-    "combine": "add",
-    "dimension": 8,
-    "hidden": 8,
-    "tokens": "words",
-    "vocabulary": 10_000,
-    "min_count": 1,
-    "vectors": None,
-}
-TRAINING = {
-    "epochs": 2,
-    "batch": 10,
-    "mega_batch": 3,
-    "anneal": None,
-    "margin": 0.4,
-    "learning_rate": 0.01,
-    "scramble": 0.3,
-    "dropout": 0.0,
-    "l2_network": 0.0,
-    "l2_vectors": 0.0,
-    "development": None,
-}
+SMALL = {"dimension": 8, "hidden": 8, "vocabulary": 10_000}
+MODEL = defaults("embedding_model") | {"combine": "add", **SMALL}
+QUICK = {"epochs": 2, "batch": 10, "mega_batch": 3, "anneal": None, "learning_rate": 0.01}
+TRAINING = defaults("embedding_training") | QUICK
 
 
 def simulated_pairs(count, first=0):
@@ -98,16 +79,9 @@ def train_arguments(
 ):
     """Spell the command line of a training that writes to `folder`; `more` is of its block."""
     config = {
-        "name": "test",
-        "language": "en",
-        "seed": 1,
-        "repetition": repetition,
-        "model": MODEL | changes,
-        "training": TRAINING | (training or {}),
+        **{"name": "test", "language": "en", "seed": 1, "repetition": repetition},
+        **{"model": MODEL | changes, "training": TRAINING | (training or {})},
         **(more or {}),
     }
-    return [
-        *("--config", json.dumps(config), "--pairs", str(pairs), "--evaluation", str(evaluation)),
-        *("--device", "cpu"),
-        *("--work", str(folder / "work"), "--output", str(folder / output)),
-    ]
+    files = {"pairs": pairs, "evaluation": evaluation, "work": folder / "work"}
+    return arguments(config, **files, device="cpu", output=folder / output)

@@ -47,10 +47,7 @@ STS = {
     "pairs": PAIRS,
     "missing": ["2013.headlines", "2013.OnWN", "2013.SMT", "2014.images"],
     "overlap": result(0.5, 0.7, 0.6, 0.6),
-    "baselines": {
-        "bleu": result(0.2, 0.4, 0.3, 0.3),
-        "meteor": result(0.3, 0.5, 0.4, 0.4),
-    },
+    "baselines": {"bleu": result(0.2, 0.4, 0.3, 0.3), "meteor": result(0.3, 0.5, 0.4, 0.4)},
     "embeddings": {
         # Means over data sets: 0.6 and 0.7; their sample deviation is 0.0707.
         "word-cost-beam-1": {

@@ -6,10 +6,8 @@ from workflow_scripts.stages.embed.evaluation import data_set
 
 
 def test_bleu_is_that_of_sacrebleu_on_words():
-    reference, hypothesis = (
-        ["the", "old", "dog", "sees", "a", "cat"],
-        ["an", "old", "dog", "sees", "the", "cat"],
-    )
+    reference = ["the", "old", "dog", "sees", "a", "cat"]
+    hypothesis = ["an", "old", "dog", "sees", "the", "cat"]
     expected = sacrebleu.sentence_bleu(" ".join(hypothesis), [" ".join(reference)])
     assert bleu(reference, hypothesis) == pytest.approx(expected.score)
     assert bleu(reference, reference) == pytest.approx(100)
@@ -19,10 +17,8 @@ def test_bleu_is_that_of_sacrebleu_on_words():
 def test_meteor_by_hand():
     """Lavie and Agarwal (2007): F of precision and recall, less a penalty for broken order."""
     # All six words match, in two chunks: the mat / is under the cat.
-    reference, hypothesis = (
-        ["the", "cat", "is", "on", "my", "mat"],
-        ["on", "my", "mat", "is", "the", "cat"],
-    )
+    reference = ["the", "cat", "is", "on", "my", "mat"]
+    hypothesis = ["on", "my", "mat", "is", "the", "cat"]
     assert meteor("en")(reference, hypothesis) == pytest.approx(1 - 0.5 * (3 / 6) ** 3)
     # Four of five and of four words match: precision 1, recall 0.8, one chunk.
     harmonic = 1 * 0.8 / (0.9 * 1 + 0.1 * 0.8)

@@ -4,12 +4,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from tests.golden.inputs import arguments
 from tests.tables import write_training_pairs
 from tests.unit.embed import examples
+from tests.unit.embed.test_evaluation import collect
 from tests.unit.embed.test_train import collected, tsv
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.encoding.embedding import load
-from workflow_scripts.stages.embed import evaluation, sts_comparison, train
+from workflow_scripts.stages.embed import sts_comparison, train
 from workflow_scripts.stages.embed.baselines import baselines
 from workflow_scripts.stages.embed.evaluation import read_collected
 from workflow_scripts.stages.embed.sts import model_similarities
@@ -46,21 +48,14 @@ def scored(pairs):
 def with_development(folder, tmp_path):
     """Write the table of the tested data set and of `dev.tsv`, which is for development."""
     data = [str(folder / "tested.tsv"), str(tmp_path / "dev.tsv")]
-    config = {"data": data, "testbed": None, "language": "en", "seed": 1, "development": ["dev"]}
-    table = tmp_path / "evaluation.parquet"
-    evaluation.main(["--config", json.dumps(config), "--output", str(table)])
-    return table
+    return collect(tmp_path, data=data, development=["dev"])
 
 
 def figures(folder):
     models = [f"{name}/{seed}={folder / name / str(seed)}" for name, seed in MODELS]
-    sts_comparison.main(
-        [
-            *("--config", json.dumps({"bootstrap": 100, "language": "en", "seed": 1})),
-            *("--evaluation", str(folder / "evaluation.parquet"), "--models", *models),
-            *("--output", str(folder / "sts.json")),
-        ]
-    )
+    files = {"evaluation": folder / "evaluation.parquet", "output": folder / "sts.json"}
+    config = {"bootstrap": 100, "language": "en", "seed": 1}
+    sts_comparison.main(arguments(config, models=models, **files))
     return json.loads((folder / "sts.json").read_text(encoding="utf-8"))
 
 
@@ -75,10 +70,7 @@ def test_each_model_stands_beside_its_untrained_self_and_overlap(folder):
         model = load(folder / "word-all-a" / "2", untrained=state == "untrained")
         expected = sts_comparison.result(data, model_similarities(model, data))
         assert one[state] == expected
-    for baseline, figure in (
-        ("untrained", one["untrained"]),
-        ("overlap", found["overlap"]),
-    ):
+    for baseline, figure in (("untrained", one["untrained"]), ("overlap", found["overlap"])):
         gain = one["trained"]["mean"]["pearson"] - figure["mean"]["pearson"]
         assert one["gain"][baseline]["pearson"] == pytest.approx(gain, abs=1e-5)
     assert found["baselines"].keys() == {"bleu", "meteor"}

@@ -1,7 +1,6 @@
-import json
-
 import pytest
 
+from tests.golden.inputs import arguments
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.stages.embed import evaluation
@@ -11,7 +10,7 @@ from workflow_scripts.testbed.graded import graded_pairs
 def collect(folder, **changes):
     config = {"data": [], "testbed": None, "language": "en", "seed": 1} | changes
     output = folder / "evaluation.parquet"
-    evaluation.main(["--config", json.dumps(config), "--output", str(output)])
+    evaluation.main(arguments(config, output=output))
     return output
 
 

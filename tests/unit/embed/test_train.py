@@ -7,6 +7,7 @@ import torch
 
 from tests.tables import write_training_pairs
 from tests.unit.embed import examples
+from tests.unit.embed.test_evaluation import collect
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files import atomic
 from workflow_scripts.core.files.manifest import read_record, verify, write_record
@@ -29,16 +30,7 @@ def tsv(path, rows):
 
 def collected(folder, rows):
     """Write a table of evaluation data."""
-    config = {
-        "data": [str(tsv(folder / "tested.tsv", rows))] if rows else [],
-        "testbed": None,
-        "language": "en",
-        "seed": 1,
-    }
-    evaluation.main(
-        ["--config", json.dumps(config), "--output", str(folder / "evaluation.parquet")]
-    )
-    return folder / "evaluation.parquet"
+    return collect(folder, data=[str(tsv(folder / "tested.tsv", rows))] if rows else [])
 
 
 @pytest.fixture
@@ -125,13 +117,13 @@ def test_the_best_epoch_is_chosen_by_development_data_that_is_not_tested_on(tmp_
 def test_data_for_development_that_is_tested_alone_may_choose_the_epoch(tmp_path, inputs):
     """`sts.development`: points of grids are chosen on it, and it is not reported."""
     pairs, table = inputs
-    both = {"data": [str(tmp_path / name) for name in ("tested.tsv", "chosen.tsv")]}
+    both = [str(tmp_path / name) for name in ("tested.tsv", "chosen.tsv")]
     tsv(tmp_path / "chosen.tsv", [(5.0, *PAIRS[20]), (0.0, "one dog", "the cat")])
-    config = {**both, "testbed": None, "language": "en", "seed": 1, "development": ["chosen"]}
-    evaluation.main(["--config", json.dumps(config), "--output", str(table)])
+    assert collect(tmp_path, data=both, development=["chosen"]) == table
     development = {"development": [str(tmp_path / "chosen.tsv")]}
     arguments = examples.train_arguments(tmp_path, pairs, table, development)
-    with pytest.raises(InputError, match="are in the data sets that are reported"):
+    told = r"2 of its 2 pairs are in the data sets that are reported; .* or null"
+    with pytest.raises(InputError, match=told):
         train.main(arguments)
     chosen = {"chosen_on": ["chosen"]}
     train.main(examples.train_arguments(tmp_path, pairs, table, development, more=chosen))
@@ -148,15 +140,6 @@ def test_a_point_of_a_grid_may_have_no_pairs(tmp_path, inputs):
     sentences = [first for _, first, _ in TESTED]
     vectors = [load(tmp_path / "1", untrained=each).encode(sentences) for each in (False, True)]
     assert (vectors[0] == vectors[1]).all()
-
-
-def test_development_data_that_is_reported_is_refused(tmp_path, inputs):
-    path = tsv(tmp_path / "development.tsv", TESTED)
-    arguments = examples.train_arguments(tmp_path, *inputs, {"development": [str(path)]})
-    with pytest.raises(
-        InputError, match=r"3 of its 3 pairs are in the data sets that are reported; .* or null"
-    ):
-        train.main(arguments)
 
 
 def test_nothing_to_train_on_is_an_error_with_the_reasons(tmp_path, inputs):

@@ -9,18 +9,12 @@ from workflow_scripts.core.training import loop
 from workflow_scripts.encoding.encoder_tokens import tokenised
 from workflow_scripts.encoding.model_outputs import outputs
 from workflow_scripts.encoding.pretrained import open_model, open_tokenizer
+from workflow_scripts.plan.schema import defaults
 from workflow_scripts.stages.encoder.training import Fitting, learning_rate
 
 pytestmark = pytest.mark.slow  # it loads transformers
 
-SETTINGS = {
-    "batch": 4,
-    "epochs": 3,
-    "learning_rate": 1e-3,
-    "warmup": 0.1,
-    "weight_decay": 0.01,
-    "precision": "float32",
-}
+SETTINGS = defaults("encoder_training") | {"batch": 4, "learning_rate": 1e-3}
 # The class is whether the second sentence has the bird.
 FIRST = ["the cat sees a dog .", "the big tree", "a small house and a dog likes the cat"] * 8
 SECOND = ["the bird .", "an old house", "a dog", "a bird sees the big old tree"] * 6

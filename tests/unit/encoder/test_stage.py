@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from tests.commands import require_right_waits
-from tests.configs import at, keys, refusal, run_on_testbed
+from tests.configs import changes, keys, refusal, refusals, run_on_testbed
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.selection import used
 from workflow_scripts.stages.catalogue import run_layout
@@ -131,43 +131,31 @@ def test_an_encoder_on_the_hub_needs_a_commit(config):
     assert layout.stage(Encoder).hub_block(f"{kept}.json") == pinned
 
 
-@pytest.mark.parametrize(
-    ("changes", "without", "expected"),
-    [
-        ({"training_set": "al"}, [], "encoders.pbert.training_set: 'al' is not in training_sets"),
-        (
-            {"embedding": {"name": "words", "training_set": "all"}},
-            [],
-            "encoders.pbert.embedding.name: 'words' is not in embeddings",
-        ),
-        ({}, ["scratch"], "encoders.pbert: one of base and scratch says what is tuned"),
-        ({"base": None}, [], "encoders.pbert: one of base and scratch says what is tuned"),
-        ({"scratch": {"heads": 3}}, [], "scratch.heads: 3 does not divide hidden, which is 256"),
-        ({"negatives": {"ranks": [3, 2]}}, [], "negatives.ranks: 3 is greater than 2"),
-        ({"negatives": {"similarity": [0.9, 0.5]}}, [], "similarity: 0.9 is greater than 0.5"),
-        ({"system": "other"}, [], "training_sets.all has no pairs of 'other', but of parabank2"),
-    ],
-)
-def test_what_cannot_be_is_refused_with_its_key(config, changes, without, expected):
-    assert expected in refusal(with_encoder(config, without=without, **changes))
+def test_a_block_without_base_and_scratch_is_refused(config):
+    expected = "encoders.pbert: one of base and scratch says what is tuned"
+    assert expected in refusal(with_encoder(config, without=["scratch"]))
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (at("run.encoders", ["pbart"]), "run.encoders: 'pbart' is not in encoders"),
-        (
-            at("columns.identified", {"encoder": {"name": "pbart"}}),
-            "columns.identified.encoder.name: 'pbart' is not in encoders",
-        ),
-        (
-            at("training_sets.all", {"grid": {"sample": [10, 20]}}),
-            "encoders.pbert.training_set: training_sets.all has a grid",
-        ),
-    ],
-)
-def test_other_blocks_that_do_not_go_with_encoders_are_refused(config, change, expected):
-    assert expected in refusal(with_column(config), change)
+REFUSED = refusals("""
+encoders.pbert.training_set: al => : 'al' is not in training_sets
+encoders.pbert.embedding.name: words => : 'words' is not in embeddings
+encoders.pbert.base: null => encoders.pbert: one of base and scratch says what is tuned
+encoders.pbert.scratch.heads: 3 => : 3 does not divide hidden, which is 256
+encoders.pbert.negatives.ranks: [3, 2] => : 3 is greater than 2
+encoders.pbert.negatives.similarity: [0.9, 0.5] => : 0.9 is greater than 0.5
+encoders.pbert.system: other => training_sets.all has no pairs of 'other', but of parabank2
+run.encoders: [pbart] => : 'pbart' is not in encoders
+columns.identified.encoder.name: pbart => : 'pbart' is not in encoders
+training_sets.all.grid: {sample: [10, 20]} => encoders.pbert.training_set: training_sets.all has a
+ grid
+""")
+
+
+@pytest.mark.parametrize(("change", "expected"), REFUSED)
+def test_what_cannot_be_is_refused_with_its_key(config, change, expected):
+    other = with_column(config)
+    other["run"]["encoders"] = ["pbert"]
+    assert expected in refusal(other, changes(change))
 
 
 def test_of_several_systems_one_must_be_named(config):

@@ -146,9 +146,7 @@ WORDS = st.sampled_from(["a", "b", "c", "d", "e"])
 @pytest.mark.slow
 @given(
     answers=st.dictionaries(
-        st.sampled_from("pqr"),
-        st.dictionaries(WORDS, st.floats(0, 5), min_size=1),
-        min_size=1,
+        st.sampled_from("pqr"), st.dictionaries(WORDS, st.floats(0, 5), min_size=1), min_size=1
     ),
     given=st.lists(st.tuples(st.sampled_from("pqr"), st.integers(1, 3), WORDS)),
 )

@@ -1,7 +1,6 @@
-import json
-
 import pytest
 
+from tests.golden.inputs import arguments
 from tests.tables import write_table
 from tests.unit import made_up_run as made
 from workflow_scripts.core.files.rows import ReferenceScoreRow
@@ -33,12 +32,8 @@ def test_the_log_of_the_bounds_tells(made_up_run, tmp_path, capsys, total, warne
     row = {"id": "c:1", "corpus": "c", "forward_nll": 1.0, "backward_nll": total - 1.0}
     for name in ("0000", "0001"):
         write_table(tmp_path / f"{name}.parquet", ReferenceScoreRow, [row | {"sum": total}])
-    folders = [made_up_run.folder(stage, "beam") for stage in ("score", "select")]
-    bounds.main(
-        [
-            *("--config", json.dumps({"groups": made.GROUPS, "seed": 1}), "--shards", "2"),
-            *("--scored", str(folders[0]), "--threshold", str(folders[1] / "threshold.json")),
-            *("--references", str(tmp_path), "--output", str(tmp_path / "bounds.json")),
-        ]
-    )
+    scored, selected = (made_up_run.folder(stage, "beam") for stage in ("score", "select"))
+    files = {"scored": scored, "threshold": selected / "threshold.json", "references": tmp_path}
+    config = {"groups": made.GROUPS, "seed": 1}
+    bounds.main(arguments(config, shards=2, **files, output=tmp_path / "bounds.json"))
     assert ("warning: half of the references" in capsys.readouterr().err) == warned

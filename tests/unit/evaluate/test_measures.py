@@ -3,6 +3,7 @@ import math
 
 import pytest
 
+from tests.golden.inputs import arguments
 from tests.tables import candidate, pair, paraphrase, selected, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
@@ -201,16 +202,14 @@ def trees(row):
 
 def write_trees(folder, shards):
     write_shards(folder / "trees", TreesRow, [map(trees, rows) for rows in shards])
-    return ["--trees", str(folder / "trees")]
+    return {"trees": folder / "trees"}
 
 
-def run_main(folder, segmenter_path, shards, *options, **changes):
-    path = folder / "measures.json"
-    arguments = ["--config", json.dumps({**CONFIG, **changes})]
-    arguments += ["--folder", str(folder / "selected"), "--scored", str(folder / "scored")]
-    arguments += ["--shards", str(shards), "--model", str(segmenter_path.parent)]
-    main([*arguments, *options, "--output", str(path)])
-    return path
+def run_main(folder, segmenter_path, shards, options=None, **changes):
+    files = {"folder": folder / "selected", "scored": folder / "scored", **(options or {})}
+    files |= {"model": segmenter_path.parent, "output": folder / "measures.json"}
+    main(arguments({**CONFIG, **changes}, shards=shards, **files))
+    return files["output"]
 
 
 def test_command(tmp_path, segmenter, segmenter_path):
@@ -237,8 +236,7 @@ def test_trees(tmp_path, segmenter_path):
             tmp_path / name,
             segmenter_path,
             len(shards),
-            *write_trees(tmp_path / name, shards),
-            *("--threads", str(len(shards))),
+            write_trees(tmp_path / name, shards) | {"threads": len(shards)},
             syntax=syntax,
         ).read_bytes()
         for name, shards in (("one", [ROWS]), ("two", [ROWS[:1], ROWS[1:]]))
@@ -259,7 +257,7 @@ def test_trees_need_their_levels(tmp_path, segmenter_path):
     write_folders(tmp_path, [ROWS])
     options = write_trees(tmp_path, [ROWS])
     with pytest.raises(InputError, match="belong together"):
-        run_main(tmp_path, segmenter_path, 1, *options)
+        run_main(tmp_path, segmenter_path, 1, options)
     with pytest.raises(InputError, match="belong together"):
         run_main(tmp_path, segmenter_path, 1, syntax={"levels": 2})
 
@@ -269,5 +267,5 @@ def test_result_depends_neither_on_processes_nor_on_shards(tmp_path, segmenter_p
     write_folders(tmp_path / "one", [ROWS])
     write_folders(tmp_path / "two", [ROWS[:1], ROWS[1:]])
     one = run_main(tmp_path / "one", segmenter_path, 1).read_bytes()
-    two = run_main(tmp_path / "two", segmenter_path, 2, "--threads", "2").read_bytes()
+    two = run_main(tmp_path / "two", segmenter_path, 2, {"threads": 2}).read_bytes()
     assert one == two

@@ -5,6 +5,8 @@ import math
 
 import pytest
 
+from tests.golden.inputs import arguments as spelt
+from tests.unit.judge.test_ratings import write as write_ratings
 from tests.unit.pages import Reader
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.parquet import read_rows
@@ -15,7 +17,7 @@ from workflow_scripts.stages.evaluate.stage import _ANNOTATORS
 from workflow_scripts.stages.evaluate.system_ratings import of_pairs, rated_pairs, rows_of
 from workflow_scripts.stages.evaluate.system_ratings import summary as summary_of
 from workflow_scripts.stages.judge.annotators import MAX_FAILED_CONTROLS, MIN_JUDGMENTS
-from workflow_scripts.stages.judge.rating_file import COLUMNS, Rating
+from workflow_scripts.stages.judge.rating_file import Rating
 from workflow_scripts.stages.judge.ratings import aggregate
 
 BEST = 5
@@ -175,12 +177,6 @@ def test_who_counts_is_the_same_as_in_the_command():
     }
 
 
-def write_ratings(path, rows):
-    lines = ["\t".join(COLUMNS), *("\t".join(map(str, row)) for row in rows)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
-
-
 def selected(run, system):
     """The rows of a system's selection whose texts can stand in a line of a file."""
     folder = run.folder("select", system)
@@ -221,12 +217,9 @@ def rated_run(made_up_run, tmp_path_factory):
 
 def arguments(run, system, file, output, **more):
     config = {"system": system, "best": BEST, "bootstrap": 50, "seed": 1, "ratings": _ANNOTATORS}
-    return [
-        *("--config", json.dumps(config | more), "--folder", str(run.folder("select", system))),
-        *("--scored", str(run.folder("score", system))),
-        *("--model", str(run.root), "--shards", "2"),
-        *("--ratings", str(file), "--output", str(output)),
-    ]
+    files = {"folder": run.folder("select", system), "scored": run.folder("score", system)}
+    files |= {"model": run.root, "ratings": file, "output": output}
+    return spelt(config | more, shards=2, **files)
 
 
 def figures(folders, system):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.configs import at, merged, run_on_testbed
+from tests.golden.inputs import arguments
 from tests.tables import write_table
 from tests.unit.evaluate.test_variants import row
 from tests.unit.pages import Reader
@@ -182,9 +183,9 @@ def shown(tmp_path, made_up_run, monkeypatch):
     output = tmp_path / "evaluate"
     output.mkdir()
     config = {"bilingual": {"parabank": ["s28", "s34"]}, "testbed": [], "seed": 1}
-    given = ["--config", json.dumps(config), "--scored", str(tmp_path / "m"), "--shards", "1"]
-    given += ["--bilingual", f"parabank={tmp_path / 'b'}", "--device", "cpu"]
-    rewriting.main([*given, "--output", str(output / "rewriting.json")])
+    files = {"scored": tmp_path / "m", "bilingual": f"parabank={tmp_path / 'b'}"}
+    files["output"] = output / "rewriting.json"
+    rewriting.main(arguments(config, shards=1, **files, device="cpu"))
     measures = json.loads(made_up_run.measures("beam").read_text("utf-8"))
     measures["config"] |= {"bilingual": config["bilingual"], "rewritten": True}
     (output / "measures.json").write_text(json.dumps(measures), encoding="utf-8")
@@ -209,9 +210,8 @@ def test_figures_stand_under_the_name_of_their_system(tmp_path, monkeypatch):
     job = layout.stage(Evaluate).rewriting_job(SimpleNamespace(system="mono"))
     variants = {name: ["s28"] for name in layout.settings(("evaluate", "mono"))["bilingual"]}
     words = ["--config", canonical({"bilingual": variants, "testbed": [], "seed": 1})]
-    for name, value in job.options.items():
-        words += [f"--{name}", *(value if isinstance(value, list) else [str(value)])]
-    rewriting.main([*words, "--output", "rewriting.json", "--device", "cpu"])
+    options = {**job.options, "output": "rewriting.json", "device": "cpu"}
+    rewriting.main([*words, *arguments(**options)])
     found = json.loads(Path("rewriting.json").read_text("utf-8"))["bilingual"]
     copies = {name: each["variants"]["s28"]["bilingual"]["copies"] for name, each in found.items()}
     assert copies == {"zebra": 1, "able": 0}

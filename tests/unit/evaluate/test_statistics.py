@@ -163,10 +163,10 @@ def test_scores_have_bins_and_classifiers_correlations(run, tmp_path):
     found = run(score=[0.9, 0.2, None, 0.21, -0.5, 1.0], told=told)
     assert found["columns"]["score"]["count"] == 5
     assert [(each["to"], each["count"], each["mean"]) for each in found["bins"]["score"]] == [
-        *((0.2, 2, 0.5), (0.4, 1, 0.25), (0.6, 0, None), (0.8, 0, None), (1.0, 2, 0.5)),
+        *((0.2, 2, 0.5), (0.4, 1, 0.25), (0.6, 0, None), (0.8, 0, None), (1.0, 2, 0.5))
     ]
     assert found["correlations"]["told"].keys() == {
-        *("repetition_unigrams", "repetition_trigrams", "idf", "length"),
+        *("repetition_unigrams", "repetition_trigrams", "idf", "length")
     }
     # Of both sides, but for the reference that the classifier has learnt.
     classifier = save_classifier(tmp_path / "same", METRICS, REFERENCES)
@@ -221,11 +221,11 @@ def test_parse_entropy_is_of_the_top_two_levels_of_the_trees_that_there_are(run)
     sides = run(trees=trees())["sides"]
     # One of either shape; and three of four that agree above the words' own nodes.
     assert sides["references"]["parse_entropy"] == {
-        **{"trees": 2, "entropy": pytest.approx(np.log(2), abs=1e-6)},
+        **{"trees": 2, "entropy": pytest.approx(np.log(2), abs=1e-6)}
     }
     expected = -(0.75 * np.log(0.75) + 0.25 * np.log(0.25))
     assert sides["paraphrases"]["parse_entropy"] == {
-        **{"trees": 4, "entropy": pytest.approx(expected, abs=1e-6)},
+        **{"trees": 4, "entropy": pytest.approx(expected, abs=1e-6)}
     }
 
 

@@ -6,6 +6,7 @@ from itertools import cycle
 
 import pytest
 
+from tests.golden.inputs import arguments
 from tests.tables import candidate, pair, write_table
 from tests.unit.evaluate.test_ratings import write_ratings
 from tests.unit.made_up_run import GROUPS, EndsAlike
@@ -137,17 +138,15 @@ def varied(made_up_run, tmp_path_factory):
     config = CONFIG | {"system": "beam", "best": 5, "groups": GROUPS, "syntax": None}
     config["variant_pairs"] = [["s01", "s02"]]
     config["ratings"] = {"min_judgments": 25, "max_failed_controls": 0.1}
-    common = ["--config", json.dumps(config), "--scored", str(scored), "--shards", "2"]
-    model = ["--model", str(made_up_run.root)]
-    selected = ["--folder", str(made_up_run.folder("select", "beam"))]
-    measures.main([*common, *selected, *model, "--output", str(output / "measures.json")])
-    variant_measures.main([*common, *model, "--output", str(output / "variants.json")])
+    common = {"scored": scored, "shards": 2, "model": made_up_run.root}
+    selected = made_up_run.folder("select", "beam")
+    measures.main(arguments(config, **common, folder=selected, output=output / "measures.json"))
+    variant_measures.main(arguments(config, **common, output=output / "variants.json"))
     other = root / "parabank2"
     without = {key: value for key, value in config.items() if key != "variants"}
     for system, block, folder in (("beam", config, output), ("parabank2", without, other)):
-        words = ["--config", json.dumps(block), *common[2:], *model, "--ratings", str(file)]
-        words += ["--folder", str(made_up_run.folder("select", system))]
-        system_ratings.main([*words, "--output", str(folder / "ratings.json")])
+        files = {"folder": made_up_run.folder("select", system), "ratings": file}
+        system_ratings.main(arguments(block, **common, **files, output=folder / "ratings.json"))
     for name in ("measures.json", "evaluation.json"):
         (other / name).write_bytes((made_up_run.measures("parabank2").parent / name).read_bytes())
     more = {"evaluate/beam": output, "evaluate/parabank2": other}

@@ -227,10 +227,7 @@ def test_the_hardest_negative_is_the_most_probable_reference():
         Example(["r"], [["a"], ["a", "b", "c"], ["a", "b"]]),
         Example(["s"], [["x", "y"], ["x"]]),
     ]
-    assert hardest_pairs(Told(), examples) == [
-        (["r"], ["a", "b", "c"]),
-        (["s"], ["x", "y"]),
-    ]
+    assert hardest_pairs(Told(), examples) == [(["r"], ["a", "b", "c"]), (["s"], ["x", "y"])]
 
 
 def test_random_negatives_are_of_the_list_and_seeded():

@@ -4,8 +4,9 @@ import copy
 import hashlib
 
 import pytest
+import yaml
 
-from tests.configs import refusal, run_on_testbed
+from tests.configs import refusal, refusals, run_on_testbed
 from tests.unit.plan.test_encoder_blocks import COMMIT, MODEL
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.catalogue import run_layout
@@ -84,9 +85,7 @@ def test_the_folders_of_other_units_stay_as_they_are():
 def test_a_relative_column_shares_the_kind_of_its_model():
     config = with_columns()
     config["columns"]["perplexity"]["language_model"] = {"order": 3, "corpora": None}
-    config["columns"]["gain"] = {
-        "language_model": {"order": 3, "corpora": None, "relative": True},
-    }
+    config["columns"]["gain"] = {"language_model": {"order": 3, "corpora": None, "relative": True}}
     config["evaluate"]["columns"] = ["perplexity", "gain"]
     stage = run_layout(config).stage(Filter)
     assert stage.settings("gain") == stage.settings("perplexity")
@@ -158,26 +157,17 @@ def test_statistics_take_a_cosine_for_a_paraphrase_score():
 # --- what is refused --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("block", "expected"),
-    [
-        ({"name": "grammer"}, "columns.said.feature.name"),
-        (
-            {"name": "numbers", "encoder": {"folder": "a"}},
-            "columns.said.feature.encoder: the feature numbers needs no encoder; take it out",
-        ),
-        (
-            cosine({"hub": "someone/model"}),
-            "columns.said.feature.encoder: key 'revision' is missing, which hub needs",
-        ),
-        (
-            {"name": "numbers", "grammar": "run"},
-            "columns.said.feature.grammar: the feature numbers needs no grammar model; take it",
-        ),
-    ],
-)
+REFUSED = """
+name: grammer => .name
+{name: numbers, encoder: {folder: a}} => .encoder: the feature numbers needs no encoder; take it out
+{name: cosine, encoder: {hub: someone/model}} => .encoder: key 'revision' is missing, which hub
+{name: numbers, grammar: run} => .grammar: the feature numbers needs no grammar model; take it
+"""
+
+
+@pytest.mark.parametrize(("block", "expected"), refusals(REFUSED, "columns.said.feature"))
 def test_a_block_that_can_not_be_is_refused(block, expected):
-    assert expected in refusal(with_columns(said=block))
+    assert expected in refusal(with_columns(said=yaml.safe_load(block)))
 
 
 def test_a_folder_that_is_missing_is_told_before_the_run(tmp_path):

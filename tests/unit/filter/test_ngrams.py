@@ -29,11 +29,7 @@ def bag(sentence, order):
 def expected(pairs):
     """Shared, first and second of each pair and order, by counting."""
     return [
-        [
-            (one & other).total(),
-            one.total(),
-            other.total(),
-        ]
+        [(one & other).total(), one.total(), other.total()]
         for first, second in pairs
         for order in range(1, ORDERS + 1)
         for one, other in [(bag(first, order), bag(second, order))]

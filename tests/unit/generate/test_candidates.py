@@ -5,16 +5,11 @@ from collections import deque
 
 import pytest
 
-from tests.tables import pair, write_table
-from workflow_scripts.core.files.manifest import read_record, write_record
-from workflow_scripts.core.files.parquet import TableWriter, read_rows
-from workflow_scripts.core.files.rows import (
-    CandidatesRow,
-    DocumentFrequencyRow,
-    PairRow,
-    ReferenceRow,
-    WrittenRow,
-)
+from tests.golden.inputs import arguments
+from tests.tables import pair, write_frequencies, write_table
+from workflow_scripts.core.files.manifest import read_record
+from workflow_scripts.core.files.parquet import read_rows
+from workflow_scripts.core.files.rows import CandidatesRow, PairRow, ReferenceRow, WrittenRow
 from workflow_scripts.nmt import int8
 from workflow_scripts.nmt.vocabulary import SYMBOLS, Vocabulary
 from workflow_scripts.stages.generate import candidates
@@ -60,12 +55,10 @@ def run_main(folder, model, pairs, config=CONFIG, batch_rows=64, idf=None, input
     rows = [pair(f"c:{number}", *texts) for number, *texts in pairs]
     write_table(folder / "references.parquet", ReferenceRow, rows)
     output = folder / "candidates.parquet"
-    files = ["--references", folder / "references.parquet", "--model", model, "--output", output]
-    files += ["--idf", idf] if idf else []
-    files += more
-    files += ["--inputs", json.dumps(inputs)] if inputs else []
-    device = ["--device", "cpu", "--batch-rows", str(batch_rows), "--threads", "1"]
-    main(["--config", json.dumps(config), *map(str, files), *device])
+    files = {"references": folder / "references.parquet", "model": model, "output": output}
+    files |= ({"idf": idf} if idf else {}) | ({"inputs": json.dumps(inputs)} if inputs else {})
+    device = {"device": "cpu", "batch_rows": batch_rows, "threads": 1}
+    main([*arguments(config, **files, **device), *map(str, more)])
     return output
 
 
@@ -211,18 +204,6 @@ def test_a_beam_gives_its_nbest_list_best_first(model, sentences, tmp_path):
     assert best["candidates"] == [expected]
 
 
-@pytest.mark.slow
-def test_a_beam_avoids_the_words_of_each_set(model, sentences, tmp_path):
-    config = CONFIG | {"search": {"method": "beam", "beam_size": 4}}
-    pairs = [(number, *pair) for number, pair in enumerate(sentences)]
-    for row in read_rows(run_main(tmp_path / "run", model, pairs, config), CandidatesRow):
-        assert len(row["candidates"]) == 3
-        for candidate in row["candidates"]:
-            avoided = row["sets"][candidate["set"]]["avoid"]
-            words = {word.text for word in words_of(candidate["text"])}
-            assert avoided and words.isdisjoint(avoided)
-
-
 VARIANTS = {
     "free": None,
     "want": {"kind": "positive", "choose": {"highest": 1}},
@@ -236,11 +217,9 @@ VARIANTS = {
 @pytest.fixture(scope="module")
 def constrained(nmt_oracle, model, sentences, tmp_path_factory):
     folder = tmp_path_factory.mktemp("constrained")
-    idf = folder / "idf.parquet"
-    with TableWriter(idf, DocumentFrequencyRow) as writer:
-        for word in sorted({word for _, text in sentences for word in plain_words(words_of(text))}):
-            writer.write({"word": word, "references": 3 + len(word)})
-    write_record(idf, 1 << 12, 1 << 12, {})
+    known = sorted({word for _, text in sentences for word in plain_words(words_of(text))})
+    frequencies = {word: 3 + len(word) for word in known}
+    idf = write_frequencies(folder / "idf.parquet", frequencies, 1 << 12)
     words = folder / "words.txt"
     words.write_text(nmt_oracle.word_list, encoding="utf-8")
     config = CONFIG | {

@@ -1,4 +1,3 @@
-import json
 import math
 import tempfile
 from collections import Counter
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.golden.inputs import arguments
 from tests.tables import pair, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record
@@ -47,8 +47,8 @@ def write_pairs(folder, shards):
 
 def count(folder, corpora, shards=2):
     output = folder / "idf" / "idf.parquet"
-    arguments = ["--folder", str(folder), "--shards", str(shards), "--output", str(output)]
-    main(["--config", json.dumps({"corpora": corpora, "language": "en"}), *arguments])
+    config = {"corpora": corpora, "language": "en"}
+    main(arguments(config, folder=folder, shards=shards, output=output))
     return output
 
 

@@ -1,8 +1,9 @@
 """Systems whose candidates a rewriter writes: what they read, and what is refused."""
 
 import pytest
+import yaml
 
-from tests.configs import refusal, replaced, run_on_testbed
+from tests.configs import refusal, refusals, replaced, run_on_testbed
 from workflow_scripts.stages.catalogue import run_layout, validate
 from workflow_scripts.stages.evaluate.stage import Evaluate
 
@@ -74,64 +75,36 @@ def test_a_circle_of_two_rewriters_is_named_whole():
     ) in refusal(config)
 
 
-QUANTILE = {"method": "nbest", "best": 2, "keep": {"max_sum": None, "reference_quantile": 0.5}}
-MERGE = {"a": {"run": "runs/a", "system": "s"}}
-GAIN = {"columns": {"gain": {"feature": {"name": "forward_gain"}}}, "evaluate__columns": ["gain"]}
+GAIN = "{columns.gain: {feature: {name: forward_gain}}, evaluate.columns: [gain]}"
+QUANTILE = "{method: nbest, best: 2, keep: {max_sum: null, reference_quantile: 0.5}}"
+REFUSED = refusals(f"""
+rewriters.plain.systems: [parabank2, mono] => configuration: systems.mono.rewriter: 'plain' learns
+ from what mono writes, a circle; take mono out of rewriters.plain.systems
+run.rewriters: [] => systems.mono.rewriter.name: 'plain' is not among run.rewriters; add it there
+rewriters.plain.templates: {{}} => systems.mono.rewriter.name: 'plain' reads templates in front of
+ sentences
+systems.mono.rewriter: {{name: plain, references: some}} => systems.mono.rewriter.references
+systems.mono.select: {QUANTILE} => systems.mono.select.keep.reference_quantile: the references are
+ scored by the forward
+{GAIN} => columns.gain: forward_gain takes NLLs of the forward model
+{GAIN} => of mono have those of a rewriter
+systems.mono: {{rewriter: {{name: plain}}, merge: {{a: {{run: runs/a, system: s}}}},
+ select: {QUANTILE}}} => systems.mono: merge takes the place of rewriter; take them out
+evaluate.rewriting: [[mono, beam]] => .0: first comes a system that the forward model
+evaluate.rewriting: [[beam, nobody]] => .0: 'nobody' is not among run.systems
+evaluate.rewriting: [[parabank2, mono]] => parabank2 and mono have no variant of the same name
+evaluate.rewriting: [[beam]] => .0
+{{evaluate.rewriting: [[beam, mono]], languages.reference: {{code: de, charset: latin-1}}}} =>
+ evaluate.rewriting: its semantic score is of an encoder for English
+""")
 
 
-def comparing(*pair):
-    return {"evaluate__rewriting": [[*pair]]}
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"rewriters__plain__systems": ["parabank2", "mono"]},
-            "configuration: systems.mono.rewriter: 'plain' learns from what mono writes, a circle; "
-            "take mono out of rewriters.plain.systems",
-        ),
-        (
-            {"run__rewriters": []},
-            "systems.mono.rewriter.name: 'plain' is not among run.rewriters; add it there",
-        ),
-        (
-            {"rewriters__plain__templates": {}},
-            "systems.mono.rewriter.name: 'plain' reads templates in front of sentences",
-        ),
-        (
-            {"systems__mono__rewriter": {"name": "plain", "references": "some"}},
-            "systems.mono.rewriter.references",
-        ),
-        (
-            {"systems__mono__select": QUANTILE},
-            "systems.mono.select.keep.reference_quantile: the references are scored by the forward",
-        ),
-        (GAIN, "columns.gain: forward_gain takes NLLs of the forward model"),
-        (GAIN, "of mono have those of a rewriter"),
-        (
-            {"systems__mono": {"rewriter": {"name": "plain"}, "merge": MERGE, "select": QUANTILE}},
-            "systems.mono: merge takes the place of rewriter; take them out",
-        ),
-        (
-            comparing("mono", "beam"),
-            "evaluate.rewriting.0: first comes a system that the forward model",
-        ),
-        (comparing("beam", "nobody"), "evaluate.rewriting.0: 'nobody' is not among run.systems"),
-        (
-            comparing("parabank2", "mono"),
-            "parabank2 and mono have no variant of the same name",
-        ),
-        (comparing("beam"), "evaluate.rewriting.0"),
-        (
-            comparing("beam", "mono")
-            | {"languages__reference": {"code": "de", "charset": "latin-1"}},
-            "evaluate.rewriting: its semantic score is of an encoder for English",
-        ),
-    ],
-)
-def test_what_is_refused(changes, message):
-    assert message in refusal(with_rewriter(**changes))
+@pytest.mark.parametrize(("change", "message"), REFUSED)
+def test_what_is_refused(change, message):
+    config = with_rewriter()
+    for path, value in yaml.safe_load(change).items():
+        config = replaced(config, *path.split("."), value)
+    assert message in refusal(config)
 
 
 def test_a_rewriter_that_learns_from_both_may_hold_out_pairs_from_outside_alone():

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.golden.inputs import arguments
 from tests.tables import write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import read_record
@@ -75,13 +76,11 @@ def test_the_command_lines(tmp_path):
         write_table(path, PairRow, ROWS[shard::2])
     config = {"corpora": ["a", "b"], "limit": 12, "seed": 3}
     chosen, output = tmp_path / "sample.json", tmp_path / "out.parquet"
-    arguments = ["--folder", str(tmp_path), "--shards", "2", "--output", str(chosen)]
-    sample_references.main(["--config", json.dumps(config), *arguments])
+    sample_references.main(arguments(config, folder=tmp_path, shards=2, output=chosen))
     assert json.loads(chosen.read_text())["references"] == {"a": 40, "b": 25}
 
     def gather(config):
-        files = ["--sample", chosen, "--output", output, "--pairs", *inputs]
-        references.main(["--config", json.dumps(config), *map(str, files)])
+        references.main(arguments(config, sample=chosen, output=output, pairs=inputs))
 
     gather(config)
     written = list(read_rows(output, ReferenceRow))

@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 from tests.configs import run_on_testbed
+from tests.tables import write_frequencies
 from tests.unit.generate.test_idf import count, write_pairs
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter
-from workflow_scripts.core.files.rows import DocumentFrequencyRow
 from workflow_scripts.stages.generate.checks import PREPOSITIONS
 from workflow_scripts.stages.generate.constraint_words import words_of
 from workflow_scripts.stages.generate.idf import read_idf
@@ -123,11 +121,9 @@ def test_a_reference_with_too_few_words_has_those_of_them_or_no_constraints():
 
 def test_candidates_are_in_the_order_of_their_idf_from_bounds_and_exemptions(tmp_path):
     # As counts of 2^24 references; "I" is no lower-case word.
-    path = tmp_path / "idf.parquet"
-    with TableWriter(path, DocumentFrequencyRow) as writer:
-        for word, value in sorted((TABLE_2 | {"I": 1.2}).items()):
-            writer.write({"word": word, "references": round(2 ** (24 - value))})
-    write_record(path, 2**24, 2**24, {})
+    values = sorted((TABLE_2 | {"I": 1.2}).items())
+    frequencies = {word: round(2 ** (24 - value)) for word, value in values}
+    path = write_frequencies(tmp_path / "idf.parquet", frequencies, 2**24)
     config = run_on_testbed()
     constraints = config["systems"]["parabank"]["constraints"]
     assert constraints["idf"]["bounds"] == [7.0, 17.0]
@@ -246,10 +242,7 @@ def test_first_tokens_are_forbidden_at_the_start(reference, count, forms):
 @pytest.mark.parametrize("block", [None, {"v": negative(first=2)}])
 def test_words_that_are_written_otherwise_at_the_start_are_forbidden_there_too(block):
     random = {
-        "kind": "negative",
-        "choose": "random",
-        "sets": 1,
-        "fraction": [1.0, 1.0],
+        **{"kind": "negative", "choose": "random", "sets": 1, "fraction": [1.0, 1.0]},
         "case": True,
     }
     config = {"variants": block, "language": "en"} if block else random
@@ -358,11 +351,7 @@ def test_a_reference_without_a_pair_has_no_set_of_pairs(without):
 
 
 def test_a_variant_without_a_word_has_no_set():
-    variants = {
-        "free": None,
-        "word": negative(highest=1),
-        "start": negative(first=3),
-    }
+    variants = {"free": None, "word": negative(highest=1), "start": negative(first=3)}
     found = make(variants).sets("Well done", "c:1")
     assert [each.variant for each in found] == ["free"]
 

@@ -112,5 +112,5 @@ def test_phrases_cover_the_word_alone_and_behind_its_punctuation():
         "b": {("▁", "b"), ("▁", "(", "b")},
     }
     assert phrases_of([Word("", "a", "'s")], False, letters) == {
-        "a": {("▁", "a"), ("▁", "a", "'", "s")},
+        "a": {("▁", "a"), ("▁", "a", "'", "s")}
     }

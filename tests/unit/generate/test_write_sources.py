@@ -1,10 +1,10 @@
 """Sources that a backward model writes for references without one."""
 
-import json
 from collections import Counter
 
 import pytest
 
+from tests.golden.inputs import arguments
 from tests.tables import pair, write_table
 from workflow_scripts.core.files.manifest import read_record
 from workflow_scripts.core.files.parquet import read_rows
@@ -64,11 +64,10 @@ def write(folder, model, texts, search=BEAM, batch_rows=64, further=False):
     rows = [pair(f"c:{number}", "", text) for number, text in enumerate(texts)]
     write_table(folder / "text.parquet", PairRow, rows)
     config = {"search": search, "precision": "fp32", "seed": 3}
-    files = ["--text", folder / "text.parquet", "--output", folder / "written.parquet"]
-    files += ["--backward", model, *([] if further else ["--forward", model])]
-    device = ["--device", "cpu", "--batch-rows", str(batch_rows), "--threads", "1"]
-    main(["--config", json.dumps(config), *map(str, files), *device])
-    return folder / "written.parquet"
+    files = {"text": folder / "text.parquet", "output": folder / "written.parquet"}
+    files |= {"backward": model} | ({} if further else {"forward": model})
+    main(arguments(config, **files, device="cpu", batch_rows=batch_rows, threads=1))
+    return files["output"]
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.browser import opened
 from tests.unit.judge.annotation import campaign
-from tests.unit.judge.test_server import HOSTILE, serving
+from tests.unit.judge.test_server import serving
 
 pytestmark = pytest.mark.rest
 SUBMIT = "button.main"
@@ -46,19 +46,6 @@ def test_a_name_that_is_too_long_is_told_and_not_cut(chromium, tmp_path):
         assert page.inner_text("[role=alert]") == "A name has 1 to 60 letters."
         enter(page, "Ana")
         context.close()
-
-
-def test_markup_is_text_and_two_people_judge_the_same_pairs(chromium, tmp_path):
-    store = campaign(tmp_path, references=1, paraphrase=lambda *at: f"{HOSTILE} {at[1]}")
-    with serving(store, wanted=2, controls=0) as port:
-        for name, score in (("Ana", 10), ("Béla <b>", 90)):
-            with opened(chromium, address(port)) as page:
-                enter(page, name)
-                assert page.locator("p.paraphrase").first.inner_text().startswith(HOSTILE)
-                assert name in page.inner_text("header")
-                rate(page, score)
-                page.wait_for_selector("text=Thank you")
-    assert sorted(scores(store).values()) == [10] * 5 + [90] * 5
 
 
 def test_who_goes_back_changes_an_answer_and_adds_none(chromium, tmp_path):

@@ -122,12 +122,8 @@ def test_a_form_is_an_answer(mode, fields, answer):
 @pytest.mark.parametrize(
     ("mode", "fields"),
     [
-        ("similarity", {}),
-        ("similarity", {"score_2": ""}),
-        ("similarity", {"score_1": "70"}),
-        ("similarity", {"score_2": "101"}),
-        ("similarity", {"score_2": "-1"}),
-        ("similarity", {"score_2": "nan"}),
+        *[("similarity", {}), ("similarity", {"score_1": "70"})],
+        *[("similarity", {"score_2": wrong}) for wrong in ("", "101", "-1", "nan")],
         ("similarity", {"ungrammatical_2": "1"}),
         ("labels", {"label_2": "X"}),
         ("labels", {}),

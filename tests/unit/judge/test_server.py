@@ -108,7 +108,7 @@ def test_answers_are_stored_and_the_next_page_comes(store):
         assert browser.number not in (None, first)
     said = {judgment.item.paraphrase: judgment.answer for judgment in store.judged()}
     assert [(said[text].score, said[text].grammar) for text in texts] == [
-        *((10, 2), (20, 1), (None, 0), (40, 2), (50, 2)),
+        *((10, 2), (20, 1), (None, 0), (40, 2), (50, 2))
     ]
 
 
@@ -299,8 +299,7 @@ def test_forms_and_names_from_elsewhere_are_refused(store):
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["/page/0", "/page/x", f"/page/{10**20 - 1}", "/etc", "/../annotate.css", "//[", "/%00"],
+    "path", ["/page/0", "/page/x", f"/page/{10**20 - 1}", "/etc", "/../annotate.css", "//[", "/%00"]
 )
 def test_other_addresses_are_no_pages(store, path):
     with serving(store) as port:

@@ -76,11 +76,7 @@ def judged(rows, bench, own=None):
 def test_only_what_can_be_chosen_is_judged():
     assert to_judge(ROWS[0], math.inf) == [0, 2]
     assert to_judge(ROWS[0], 3.5) == [0]
-    assert judged(ROWS, Bench(Ruler(), Models())) == [
-        [0.25, None, 0.375, None, None],
-        [],
-        [0.125],
-    ]
+    assert judged(ROWS, Bench(Ruler(), Models())) == [[0.25, None, 0.375, None, None], [], [0.125]]
     assert judged(ROWS, Bench(Ruler(), Models(), max_sum=3.5))[0] == [0.25] + [None] * 4
 
 

@@ -4,9 +4,10 @@ import copy
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
 from tests import configs
-from tests.configs import refusal, run_on_testbed
+from tests.configs import refusal, refusals, run_on_testbed
 from workflow_scripts.plan.catalogues.judges import shipped
 from workflow_scripts.stages.catalogue import run_layout
 from workflow_scripts.stages.judge.stage import Judge
@@ -133,42 +134,35 @@ def in_czech(config):
     config["languages"]["reference"] = {"code": "cs", "charset": None}
 
 
-@pytest.mark.parametrize(
-    ("select", "judge", "problem"),
-    [
-        ({"judge": "yours"}, {}, "select.judge: 'yours' is not in judges"),
-        ({"judge": None}, {}, "select: method: judged needs a judge; name an entry of judges"),
-        ({"keep": {"max_sum": 3.0}}, {}, "select.keep: method judged drops what"),
-        ({"score": "sum"}, {}, "select.score: method judged ranks by the judge"),
-        (
-            {"keep": {"probability": 0.5, "precision": 0.5}},
-            {},
-            "give one of probability, probability_quantile, precision a number (now probability",
-        ),
-        (
-            {"method": "nbest", "keep": {"max_sum": 3.0}},
-            {},
-            "select.judge: nothing asks the judge; write method: judged, score: judge or",
-        ),
-        ({"best": 8}, {}, "select.best (8) needs at least as many clusters"),
-        (
-            {"keep": {"probability": 0.5, "max_sum": 3.0, "quantile": 0.5}},
-            {},
-            "give one of max_sum, quantile, reference_quantile a number (now max_sum and quantile)",
-        ),
-        ({"judge": "default", "keep": {"precision": 0.5}}, {}, "default was not fitted to labels"),
-        ({}, {"features": ["overlap_11"]}, "'overlap_11' is no feature; did you mean 'overlap_1'"),
-        ({}, {"features": ["language_model"]}, "a run has no model for 'language_model'"),
-        ({}, {"ratings": "ratings.csv"}, "judges.mine: 'ratings' needs key 'reference_texts'"),
-        ({}, {"precision": "int8"}, "precision: it is that of the encoder, which no feature"),
-        ({}, {"labels": None}, "features belong to a judge that the run fits"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(config, select, judge, problem):
-    config["systems"]["mine"]["select"] |= select
-    config["judges"]["mine"] |= judge
-    if judge.get("labels", "") is None:
-        del config["judges"]["mine"]["labels"]
+REFUSED = refusals("""
+select.judge: yours => : 'yours' is not in judges
+select.judge: null => select: method: judged needs a judge; name an entry of judges
+select.keep: {max_sum: 3.0} => : method judged drops what
+select.score: sum => : method judged ranks by the judge
+select.keep: {probability: 0.5, precision: 0.5} => give one of probability, probability_quantile,
+ precision a number (now probability
+{select.method: nbest, select.keep: {max_sum: 3.0}} => select.judge: nothing asks the judge; write
+ method: judged, score: judge or
+select.best: 8 => select.best (8) needs at least as many clusters
+select.keep: {probability: 0.5, max_sum: 3.0, quantile: 0.5} => give one of max_sum, quantile,
+ reference_quantile a number (now max_sum and quantile)
+{select.judge: default, select.keep: {precision: 0.5}} => default was not fitted to labels
+judge.features: [overlap_11] => 'overlap_11' is no feature; did you mean 'overlap_1'
+judge.features: [language_model] => a run has no model for 'language_model'
+judge.ratings: ratings.csv => judges.mine: 'ratings' needs key 'reference_texts'
+judge.precision: int8 => precision: it is that of the encoder, which no feature
+judge.labels: null => features belong to a judge that the run fits
+""")
+
+
+@pytest.mark.parametrize(("change", "problem"), REFUSED)
+def test_what_does_not_go_together_is_refused(config, change, problem):
+    blocks = {"select": config["systems"]["mine"]["select"], "judge": config["judges"]["mine"]}
+    for path, value in yaml.safe_load(change).items():
+        block, key = path.split(".")
+        blocks[block][key] = value
+    if blocks["judge"]["labels"] is None:
+        del blocks["judge"]["labels"]
     assert problem in refusal(config)
 
 
@@ -177,10 +171,7 @@ def test_what_does_not_go_together_is_refused(config, select, judge, problem):
     [
         ({"features": ["negation"]}, "features: 'negation' knows English (en) only"),
         ({"features": ["grammar"]}, "write grammar: run, which trains one on them"),
-        (
-            {"features": ["cosine"]},
-            "the encoder that is installed knows English (en) only",
-        ),
+        ({"features": ["cosine"]}, "the encoder that is installed knows English (en) only"),
     ],
 )
 def test_what_is_english_only_is_refused_elsewhere(config, judge, problem):

@@ -125,7 +125,7 @@ def test_a_word_that_no_reference_has_is_no_entry(tmp_path):
     rows = rows_of(make(tmp_path / "some", [path], attested=True))
     assert {row["phrase"] for row in rows} == {"big", "large"}
     assert read_record(tmp_path / "some" / "lexicon" / "lexicon.parquet")["extra"] == {
-        **{"rows": 2, "phrases": 2, "unattested": 2},
+        **{"rows": 2, "phrases": 2, "unattested": 2}
     }
     every = rows_of(make(tmp_path / "every", [path]))
     assert [row for row in every if row["phrase"] in ("big", "large")] == rows

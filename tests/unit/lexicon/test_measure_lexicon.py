@@ -34,15 +34,8 @@ ENTRIES = [
     ("the teacher", "the instructor", 0.5),
 ]
 CONFIG: dict[str, Any] = {
-    "word_similarity": [],
-    "ppdb": [],
-    "antonyms": [],
-    "vectors": [],
-    "wordnet": None,
-    "encoder": None,
-    "testbed": False,
-    "bootstrap": 20,
-    "seed": 1,
+    **{"word_similarity": [], "ppdb": [], "antonyms": [], "vectors": [], "wordnet": None},
+    **{"encoder": None, "testbed": False, "bootstrap": 20, "seed": 1},
 }
 
 
@@ -114,9 +107,7 @@ def test_all_measures_of_a_lexicon(tmp_path: Path) -> None:
     assert measures["testbed"] is None
 
 
-def test_embeddings_and_the_encoder_are_compared_by_their_cosines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_embeddings_and_the_encoder_are_compared_by_their_cosines(tmp_path, monkeypatch):
     texts = examples.simulated_pairs(20)
     pairs = write_training_pairs(tmp_path / "pairs.parquet", texts)
     train.main(examples.train_arguments(tmp_path / "embed", pairs, collected(tmp_path, [])))
@@ -165,12 +156,7 @@ def test_the_sample_to_read_is_drawn_once(tmp_path: Path) -> None:
     rows = [dict(zip(header, line, strict=True)) for line in lines]
     assert len(rows) == len(ENTRIES)
     assert [int(row["place"]) for row in rows] == list(range(1, len(ENTRIES) + 1))
-    assert rows[0] == {
-        "among": "8",
-        "place": "1",
-        "phrase": "teacher",
-        "paraphrase": "instructor",
-    }
+    assert rows[0] == {"among": "8", "place": "1", "phrase": "teacher", "paraphrase": "instructor"}
 
 
 def test_a_damaged_lexicon_is_refused(tmp_path: Path) -> None:

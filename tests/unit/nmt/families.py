@@ -18,21 +18,12 @@ from workflow_scripts.nmt.vocabulary import SYMBOLS
 WORDS = [f"▁{row}" for row in range(4, 18)]
 FAIRSEQ = ["<s>", "<pad>", "</s>", "<unk>", *WORDS]
 SHAPE = {
-    "d_model": 16,
-    "encoder_layers": 2,
-    "decoder_layers": 2,
-    "encoder_attention_heads": 2,
-    "decoder_attention_heads": 4,
-    "encoder_ffn_dim": 24,
-    "decoder_ffn_dim": 40,
-    "max_position_embeddings": 40,
-    "vocab_size": 24,
+    **{"d_model": 16, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 2},
+    **{"decoder_attention_heads": 4, "encoder_ffn_dim": 24, "decoder_ffn_dim": 40},
+    **{"max_position_embeddings": 40, "vocab_size": 24},
 }
 SIZES = SHAPE | {
-    "pad_token_id": 1,
-    "bos_token_id": 0,
-    "eos_token_id": 2,
-    "decoder_start_token_id": 2,
+    **{"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 2},
     "forced_eos_token_id": 2,
 }
 

@@ -43,19 +43,11 @@ def write_model(
         *([(longest, longest)], [1], [8.0]),
     )
     settings = {
-        "model_size": size,
-        "attention_heads": heads,
-        "feed_forward_num_hidden": hidden,
-        "act_type": "relu",
-        "num_layers": layers,
-        "dropout_attention": 0.1,
-        "dropout_act": 0.1,
-        "dropout_prepost": 0.1,
-        "positional_embedding_type": "fixed",
-        "preprocess_sequence": "n",
-        "postprocess_sequence": "dr",
-        "max_seq_len_source": longest,
-        "max_seq_len_target": longest,
+        **{"model_size": size, "attention_heads": heads, "feed_forward_num_hidden": hidden},
+        **{"act_type": "relu", "num_layers": layers, "dropout_attention": 0.1},
+        **{"dropout_act": 0.1, "dropout_prepost": 0.1, "positional_embedding_type": "fixed"},
+        **{"preprocess_sequence": "n", "postprocess_sequence": "dr"},
+        **{"max_seq_len_source": longest, "max_seq_len_target": longest},
         "depth_key_value": size,
     }
     side = TransformerConfig(**(settings | transformer))

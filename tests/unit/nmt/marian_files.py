@@ -15,26 +15,14 @@ import yaml
 from torch import Tensor
 
 OPTIONS = {
-    "type": "transformer",
-    "dim-emb": 16,
-    "enc-depth": 1,
-    "dec-depth": 1,
-    "transformer-heads": 2,
-    "transformer-dim-ffn": 32,
-    "transformer-ffn-activation": "relu",
-    "transformer-ffn-depth": 2,
-    "transformer-preprocess": "",
-    "transformer-postprocess": "dan",
-    "transformer-postprocess-emb": "d",
-    "transformer-postprocess-top": "",
-    "transformer-decoder-autoreg": "rnn",
+    **{"type": "transformer", "version": "v1.12.0 65bf82ff 2023-02-21 09:56:29 -0800"},
+    **{"dim-emb": 16, "enc-depth": 1, "dec-depth": 1, "dim-vocabs": [22, 22], "max-length": 39},
+    **{"transformer-heads": 2, "transformer-dim-ffn": 32, "transformer-ffn-depth": 2},
+    **{"transformer-ffn-activation": "relu", "transformer-decoder-autoreg": "rnn"},
+    **{"transformer-preprocess": "", "transformer-postprocess": "dan"},
+    **{"transformer-postprocess-emb": "d", "transformer-postprocess-top": ""},
+    **{"tied-embeddings": False, "tied-embeddings-src": False, "tied-embeddings-all": True},
     "dec-cell": "ssru",
-    "tied-embeddings-all": True,
-    "tied-embeddings": False,
-    "tied-embeddings-src": False,
-    "dim-vocabs": [22, 22],
-    "max-length": 39,
-    "version": "v1.12.0 65bf82ff 2023-02-21 09:56:29 -0800",
 }
 PRE_NORM = {
     "transformer-preprocess": "n",

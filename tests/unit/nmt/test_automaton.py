@@ -41,10 +41,7 @@ def test_forbids_what_the_definition_forbids(phrases: list[Phrase], tokens: list
 
 
 @pytest.mark.slow
-@given(
-    requests=st.lists(PHRASES, min_size=1, max_size=4),
-    tokens=st.lists(TOKENS, max_size=10),
-)
+@given(requests=st.lists(PHRASES, min_size=1, max_size=4), tokens=st.lists(TOKENS, max_size=10))
 def test_tables_follow_every_automaton_at_once(requests: list[list[Phrase]], tokens: list[int]):
     automata = [build(phrases) for phrases in requests]
     table = NegativeTable.pack(automata, torch.device("cpu"))

@@ -120,9 +120,7 @@ def mean(results: list[BeamResult]) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["negative_single", "negative_phrase"])
-def test_negative_constraints_are_as_good_as_those_of_sockeye(
-    oracle: Model, oracle_dir: Path, name: str
-):
+def test_negative_constraints_are_as_good_as_those_of_sockeye(oracle, oracle_dir, name):
     requests = read_cases(oracle, oracle_dir / "cases" / f"{name}.jsonl")
     expected = read_constrained(oracle_dir, name)
     for result, line in zip(
@@ -137,9 +135,7 @@ def test_negative_constraints_are_as_good_as_those_of_sockeye(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["positive", "both"])
-def test_positive_constraints_are_as_good_as_those_of_sockeye(
-    oracle: Model, oracle_dir: Path, name: str
-):
+def test_positive_constraints_are_as_good_as_those_of_sockeye(oracle, oracle_dir, name):
     requests = read_cases(oracle, oracle_dir / "cases" / f"{name}.jsonl")
     expected = read_constrained(oracle_dir, name)
     results = list(translate(oracle, requests, beam_size=10, nbest=10))
@@ -177,11 +173,7 @@ def test_results_depend_on_their_own_request_alone(every: Model, requests, rows:
     order.shuffle(indices)
     shuffled = list(
         translate(
-            every,
-            [requests[index] for index in indices],
-            beam_size=4,
-            nbest=4,
-            batch_rows=rows,
+            every, [requests[index] for index in indices], beam_size=4, nbest=4, batch_rows=rows
         )
     )
     for index, result in enumerate(expected):
@@ -207,9 +199,7 @@ def one_of_a_stream(model: Model, length: int, avoids: bool, beam_size: int) -> 
     rows=st.integers(1, 40),
     stride=st.sampled_from([1, 3, 8]),
 )
-def test_streams_of_very_different_lengths(
-    either: Model, stream, beam_size: int, rows: int, stride: int
-):
+def test_streams_of_very_different_lengths(either, stream, beam_size, rows, stride):
     # Rooms of sources and prefixes grow and shrink again, places are used again, and some
     # sentences occur twice, with the same constraints and with others.
     alone = [one_of_a_stream(either, *each, beam_size) for each in stream]

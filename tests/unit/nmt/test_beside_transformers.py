@@ -76,11 +76,8 @@ def pegasus(folder: Path):
 
 
 KINDS = {
-    "NLLB": (nllb, "M2M100"),
-    "M2M100": (m2m100, "M2M100"),
-    "mBART-50": (mbart_50, "MBart"),
-    "mBART-25": (mbart_25, "MBart"),
-    "BART": (bart, "Bart"),
+    **{"NLLB": (nllb, "M2M100"), "M2M100": (m2m100, "M2M100"), "mBART-50": (mbart_50, "MBart")},
+    **{"mBART-25": (mbart_25, "MBart"), "BART": (bart, "Bart")},
     "PEGASUS": (pegasus, "Pegasus"),
 }
 
@@ -113,9 +110,7 @@ def written(folder: Path, kind: str) -> Path:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_folder_is_read_as_the_library_reads_it(
-    tmp_path: Path, kind: str, capfd: pytest.CaptureFixture
-):
+def test_a_folder_is_read_as_the_library_reads_it(tmp_path, kind, capfd):
     folder = written(tmp_path, kind)
     # As the folder of a rewriter has it.
     (folder / "rewriter.json").write_text('{"prefix": "the old "}')
@@ -131,9 +126,7 @@ def test_a_folder_is_read_as_the_library_reads_it(
     assert told["refused"] == (begins if kind == "BART" else [])
 
 
-def test_what_is_read_otherwise_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-):
+def test_what_is_read_otherwise_is_told(tmp_path, monkeypatch, capsys):
     folder = written(tmp_path, "PEGASUS")
     (tmp_path / "text").write_text("the old cat\n", encoding="utf-8")
     model = load_model(folder, "cpu")

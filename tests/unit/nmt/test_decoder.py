@@ -19,9 +19,7 @@ def expected(model: Model, source: list[int], prefix: list[int]) -> torch.Tensor
 @pytest.mark.parametrize("kind", [Decoder, BeamDecoder])
 @settings(deadline=None, max_examples=25)
 @given(data=st.data())
-def test_slots_follow_their_prefixes_wherever_they_move(
-    either: Model, kind: type[Decoder], data: st.DataObject
-):
+def test_slots_follow_their_prefixes_wherever_they_move(either, kind, data):
     decoder = kind(either, capacity=12)
     slots: list[tuple[int, list[int]]] = []  # source and tokens read after <s>
     reads: list[int] = []

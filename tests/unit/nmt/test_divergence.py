@@ -85,9 +85,7 @@ def test_the_nll_is_that_of_scoring_and_lost_the_difference_of_totals(either: Mo
 
 @settings(deadline=None, max_examples=25)
 @given(groups=GROUPS, batch_tokens=st.integers(1, 80))
-def test_neither_batches_nor_neighbours_nor_their_order_matter(
-    either: Model, groups: list[Group], batch_tokens: int
-):
+def test_neither_batches_nor_neighbours_nor_their_order_matter(either, groups, batch_tokens):
     found = compared(either, groups, batch_tokens=batch_tokens)
     turned = compared(either, [Group(t, f, others[::-1]) for t, f, others in groups[::-1]])
     for group, answers, again in zip(groups, found, turned[::-1], strict=True):
@@ -97,9 +95,7 @@ def test_neither_batches_nor_neighbours_nor_their_order_matter(
 
 @settings(deadline=None, max_examples=25)
 @given(groups=GROUPS, batch_tokens=st.integers(1, 80))
-def test_a_batch_has_no_more_positions_than_it_may_have(
-    tiny: Model, groups: list[Group], batch_tokens: int
-):
+def test_a_batch_has_no_more_positions_than_it_may_have(tiny, groups, batch_tokens):
     batches = []
     with pytest.MonkeyPatch.context() as patch:
         numbers = divergence._numbers
@@ -153,26 +149,20 @@ def starve(patch: pytest.MonkeyPatch, most: int) -> None:
 
 
 @pytest.mark.parametrize("most", [2, 4])
-def test_memory_that_runs_out_halves_the_batch(
-    tiny: Model, monkeypatch: pytest.MonkeyPatch, most: int
-):
+def test_memory_that_runs_out_halves_the_batch(tiny, monkeypatch, most):
     groups = [GROUP, Group([4], [9], [[8]]), Group([5, 6], [7], [[4], [5], [6], [7], [8]])]
     expected = compared(tiny, groups)
     starve(monkeypatch, most)
     assert compared(tiny, groups) == [list(map(near, found)) for found in expected]
 
 
-def test_memory_that_is_too_small_for_one_pair_is_an_error(
-    tiny: Model, monkeypatch: pytest.MonkeyPatch
-):
+def test_memory_that_is_too_small_for_one_pair_is_an_error(tiny, monkeypatch):
     starve(monkeypatch, 1)
     with pytest.raises(torch.OutOfMemoryError):
         compared(tiny, [GROUP])
 
 
-def test_texts_keep_their_order_and_those_of_one_target_are_one_group(
-    tiny: Model, monkeypatch: pytest.MonkeyPatch
-):
+def test_texts_keep_their_order_and_those_of_one_target_are_one_group(tiny, monkeypatch):
     texts = [("5 6", "7 8", "6"), ("9", "7 8", "6"), ("5 6", "7 8", "10 4"), ("5 6", "4", "6")]
     texts.append(texts[0])
     asked = []

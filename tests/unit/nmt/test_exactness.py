@@ -64,9 +64,7 @@ def test_constraints_are_met(copy_of: Callable[[str], Copy], name: str):
 
 
 @each
-def test_ctranslate2_s_folders_are_read_as_by_its_engine(
-    copy_of: Callable[[str], Copy], tmp_path: Path, name: str
-):
+def test_ctranslate2_s_folders_are_read_as_by_its_engine(copy_of, tmp_path, name):
     found = engine(copy_of(name), tmp_path)
     assert found.outputs.equal >= 0.95 * SOURCES
     assert found.outputs.gaps == []

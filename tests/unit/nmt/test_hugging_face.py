@@ -24,12 +24,8 @@ from workflow_scripts.nmt.vocabulary import UNK
 pytestmark = pytest.mark.slow
 
 SIZES = SHAPE | {
-    "activation_function": "swish",
-    "scale_embedding": True,
-    "pad_token_id": 23,
-    "eos_token_id": 0,
-    "decoder_start_token_id": 23,
-    "forced_eos_token_id": 0,
+    **{"activation_function": "swish", "scale_embedding": True, "pad_token_id": 23},
+    **{"eos_token_id": 0, "decoder_start_token_id": 23, "forced_eos_token_id": 0},
 }
 SEPARATE = {
     "share_encoder_decoder_embeddings": False,

@@ -105,10 +105,7 @@ BIAS = "output_layer.bias"
     [
         (lambda tensors: tensors.pop(BIAS), r"no parameter 'output_layer\.bias'"),
         (lambda tensors: tensors.update(extra=torch.zeros(1)), "not supported: extra"),
-        (
-            lambda tensors: tensors.update({BIAS: torch.zeros(3)}),
-            r"output_layer\.bias.*\[3\].*\[24\]",
-        ),
+        (lambda tensors: tensors.update({BIAS: torch.ones(3)}), r"layer\.bias.*\[3\].*\[24\]"),
         *(
             (
                 lambda tensors, value=value: tensors[BIAS].__setitem__(0, value),

@@ -149,9 +149,7 @@ def test_the_model_folder_of_a_run_knows_its_vocabularies(
     assert nlls(folder, *sides, "--raw") == nlls(nmt_oracle.folder / "model", *sides, *named)
 
 
-def test_a_folder_that_does_not_tell_its_vocabularies_is_an_error(
-    translated, nmt_oracle: Oracle, tmp_path: Path
-):
+def test_a_folder_that_does_not_tell_its_vocabularies_is_an_error(translated, nmt_oracle, tmp_path):
     line = [{"text": "Muž spí."}]
     message = r"no SentencePiece models of its own: .*--spm-source.*copy its tokenizer\.json"
     with pytest.raises(InputError, match=message):
@@ -169,9 +167,7 @@ def words(text: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_an_avoided_word_is_gone_and_a_wanted_one_is_whole(
-    translated, nmt_oracle: Oracle, tmp_path: Path
-):
+def test_an_avoided_word_is_gone_and_a_wanted_one_is_whole(translated, nmt_oracle, tmp_path):
     folder = run_folder(nmt_oracle, tmp_path / "run", "forward")
     lines = [{"text": source} for source, _ in nmt_oracle.sentences]
     free = translated(folder, lines, "--raw")

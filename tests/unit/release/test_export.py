@@ -1,6 +1,5 @@
 import csv
 import io
-import json
 import math
 import re
 import subprocess
@@ -15,6 +14,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.golden.inputs import arguments
+from tests.odd_lines import ESCAPED, FIELDS
 from tests.tables import pair, paraphrase, selected, write_table
 from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.core.files.rows import ParaphrasesRow
@@ -23,19 +24,7 @@ from workflow_scripts.stages.release.export import escape, header, main, tsv_lin
 
 ROOT = Path(__file__).resolve().parents[3]
 LANGUAGES = {"source": "cs", "reference": "en"}
-HOSTILE = [
-    "tab\there",
-    "a \"quoted\" word, 'twice'",
-    "line\nfeed\r\nand return",
-    "back\\slash, \\t is no tab",
-    "emoji 👩‍👩‍👧 and ž",
-    "مرحبا بالعالم",
-    "=cmd|' /C calc'!A0",
-    "line\u2028separator\u0085next\x0bline",
-    "#no comment",
-    "NA",
-    " blanks at both ends ",
-]
+HOSTILE = [*FIELDS, *ESCAPED, "emoji 👩‍👩‍👧 and ž", "مرحبا بالعالم"]
 
 
 def row(identifier, reference, *texts):
@@ -64,8 +53,7 @@ def released(tmp_path):
 
 def run_export(folder, name, best=3, shards=2, **more):
     config = {"best": best, "languages": LANGUAGES, **more}
-    arguments = ["--config", json.dumps(config), "--folder", str(folder / "select")]
-    main([*arguments, "--shards", str(shards), "--output", str(folder / name)])
+    main(arguments(config, folder=folder / "select", shards=shards, output=folder / name))
     return folder / name
 
 
@@ -223,10 +211,9 @@ def test_memory_is_flat(tmp_path):
             folder / "select",
             [[row(f"c:{n}", f"reference {n} " * 4, f"text {n} " * 4) for n in range(rows)]],
         )
-        arguments = ["--config", json.dumps({"best": 5, "languages": LANGUAGES})]
-        arguments += ["--folder", str(folder / "select")]
-        arguments += ["--shards", "1", "--output", str(folder / "release")]
-        command = [sys.executable, "-c", program, *arguments]
+        files = {"folder": folder / "select", "output": folder / "release"}
+        words = arguments({"best": 5, "languages": LANGUAGES}, shards=1, **files)
+        command = [sys.executable, "-c", program, *words]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         peaks.append(int(done.stdout))
     assert peaks[1] < peaks[0] * 1.25

@@ -149,7 +149,7 @@ def test_encoders_stand_beside_tables_4_and_5(run, monkeypatch):
     found = shown(run)
     pairs = rows(found, "Encoders, MRPC, f1 x 100")
     assert {name: row["own"] for name, row in pairs.items()} == {
-        **{"mine, plain": 80.0, "mine, tuned": 90.0, "BERT": None, "pBERT": None},
+        **{"mine, plain": 80.0, "mine, tuned": 90.0, "BERT": None, "pBERT": None}
     }
     assert pairs["pBERT"]["quoted"][0][0] == 86.55
     spans = rows(found, "Encoders, SQuAD, exact_NoAns x 100")

@@ -161,6 +161,7 @@ def test_a_run_without_paraphrases_threshold_curve_and_bleu(write_report, tmp_pa
     write_text(curve, "updates\ttrain_perplexity\tvalidation_perplexity\n")
     row = selected(pair("x:1"), []) | {"candidates": 4, "kept": 4, "reason": "none 1"}
     write_table(tmp_path / "select/s/v1-0123456789ab/0000.parquet", ParaphrasesRow, [row])
+    evaluated = {"evaluation": ["measures.json"], "counting": ["statistics.json"]}
     units = {}
     for stage, instance, config, parts in (
         ("corpus", "x", {}, {}),
@@ -168,12 +169,7 @@ def test_a_run_without_paraphrases_threshold_curve_and_bleu(write_report, tmp_pa
         ("generate", "references", {"corpora": ["x"]}, {}),
         ("train", "forward", {}, {"model": ["metrics.json", "learning_curve.tsv"]}),
         ("select", "s", {}, {}),
-        (
-            "evaluate",
-            "s",
-            {"groups": {}},
-            {"evaluation": ["measures.json"], "counting": ["statistics.json"]},
-        ),
+        ("evaluate", "s", {"groups": {}}, evaluated),
     ):
         folder = tmp_path / stage / instance / "v1-0123456789ab"
         for name, files in parts.items():

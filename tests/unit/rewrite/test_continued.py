@@ -20,13 +20,8 @@ from workflow_scripts.stages.rewrite import continued
 from workflow_scripts.stages.rewrite.training import Training
 
 SETTINGS = {
-    "from": "forward",
-    "max_updates": 12,
-    "checkpoint_updates": 4,
-    "warmup": 2,
-    "batch_words": 60,
-    "learning_rate": 0.01,
-    "max_length": 30,
+    **{"from": "forward", "max_updates": 12, "checkpoint_updates": 4, "warmup": 2},
+    **{"batch_words": 60, "learning_rate": 0.01, "max_length": 30},
 }
 CONFIG = {"role": "plain", "direction": "forward", "seed": 1, "about": {"name": "plain"}}
 

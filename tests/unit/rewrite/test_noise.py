@@ -6,7 +6,6 @@ from itertools import pairwise
 import pytest
 
 from workflow_scripts.plan.catalogues.rewriters import ENGLISH, KINDS, TYPING, kinds_of, noise
-from workflow_scripts.stages.rewrite import english_damage
 from workflow_scripts.stages.rewrite.keyboards import neighbours
 from workflow_scripts.stages.rewrite.noising import damage, damage_once, is_word, known
 from workflow_scripts.stages.rewrite.training_pairs import noisy
@@ -302,9 +301,3 @@ def test_rows_are_damaged_on_the_side_that_is_read_alone():
     for share, texts in ((0.0, {written}), (1.0, {read})):
         copies = noisy(row, 50, "en", settings(identity=share), 1, Counter())
         assert {copy["reference"] for copy in copies} == texts
-
-
-def test_nouns_of_one_form_are_of_no_number():
-    assert english_damage.number("table") == "singular"
-    assert english_damage.number("children") == "plural"
-    assert [english_damage.number(word) for word in ("sheep", "news", "the")] == [None] * 3

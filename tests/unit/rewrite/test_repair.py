@@ -148,10 +148,8 @@ def test_misspellings_of_a_list(tmp_path):
     assert [item.kind for item in made_up] == [NONE, LISTED, NONE]
     assert made_up[1].text in {"Teh men receive it.", "Hte men receive it.", "The men recieve it."}
     assert restoration(made_up[1].undamaged, made_up[1].damages, made_up[1].text).repaired == 0
-    for content, message in (
-        ("teh the\n", "line 1: it is not of the form"),
-        ("a->b c\n", "no line"),
-    ):
+    messages = {"teh the\n": "line 1: it is not of the form", "a->b c\n": "no line"}
+    for content, message in messages.items():
         path.write_text(content)
         with pytest.raises(InputError, match=message):
             read_misspellings(path)

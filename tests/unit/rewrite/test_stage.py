@@ -289,10 +289,7 @@ def test_a_corpus_from_outside_is_among_the_inputs_whose_licence_is_told(config,
 def test_the_licence_of_a_finished_model_that_is_gone_on_from_counts(config, licence, of_rewriter):
     config["models"]["done"] = {"folder": "done"} | ({"licence": licence} if licence else {})
     config["train"]["models"]["forward"] = "done"
-    for run, expected in (
-        (going_on(config), of_rewriter),
-        (with_rewriter(config), "cc0-1.0"),
-    ):
+    for run, expected in ((going_on(config), of_rewriter), (with_rewriter(config), "cc0-1.0")):
         about = Rewrite(SimpleNamespace(config=run)).settings("plain")["about"]
         assert about["licence"] == expected
     assert "continued" not in about

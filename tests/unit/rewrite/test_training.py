@@ -24,13 +24,8 @@ PAIRS = [
     for length in (1, 2, 3)
 ]
 SETTINGS = {
-    "from": "forward",
-    "learning_rate": 0.01,
-    "warmup": 5,
-    "batch_words": 100,
-    "max_updates": 60,
-    "checkpoint_updates": 10,
-    "dropout": 0.05,
+    **{"from": "forward", "learning_rate": 0.01, "warmup": 5, "batch_words": 100},
+    **{"max_updates": 60, "checkpoint_updates": 10, "dropout": 0.05},
 }
 
 

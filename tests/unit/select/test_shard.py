@@ -1,4 +1,3 @@
-import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -6,6 +5,7 @@ from pathlib import Path
 import pytest
 import sentencepiece
 
+from tests.golden.inputs import arguments
 from tests.tables import candidate, pair, write_table
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.atomic import write_json
@@ -144,9 +144,8 @@ def test_main_writes_every_reference_and_adds_up(tmp_path, segmenter):
     write_record(tmp_path / RECORD, 0, 0, {}, files=[tmp_path / "threshold.json"])
 
     def run_main(output):
-        inputs = ["--scored", str(scored), "--threshold", str(tmp_path / "threshold.json")]
-        outputs = ["--model", str(segmenter.parent), "--output", str(output)]
-        main(["--config", json.dumps(CONFIG), *inputs, *outputs])
+        files = {"scored": scored, "threshold": tmp_path / "threshold.json"}
+        main(arguments(CONFIG, **files, model=segmenter.parent, output=output))
         return output.read_bytes()
 
     output = tmp_path / "out" / "0000.parquet"
@@ -237,11 +236,7 @@ def test_probabilities_of_other_candidates_are_refused(tmp_path, segmenter):
     write_json(tmp_path / "threshold.json", {"max_sum": 3.5})
     write_record(tmp_path / RECORD, 0, 0, {}, files=[tmp_path / "threshold.json"])
     for number, judged in enumerate(
-        [
-            [{"id": "c:1", "probabilities": [0.5]}],
-            [{"id": "c:2", "probabilities": [0.5] * 6}],
-            [],
-        ]
+        [[{"id": "c:1", "probabilities": [0.5]}], [{"id": "c:2", "probabilities": [0.5] * 6}], []]
     ):
         path = tmp_path / f"judged{number}.parquet"
         write_table(path, JudgedRow, judged)

@@ -20,37 +20,33 @@ def event(kind, record="a.json", at=1.0):
     return Event(at, kind, "rule", [record], "a.log")
 
 
-def states(*files):
-    return {record: job.state for record, job in latest_jobs(files).items()}
+def living(*kinds, record="a.json"):
+    """The events of a Snakemake that runs."""
+    return [event(kind, record) for kind in kinds], True
+
+
+def dead(*kinds):
+    return [event(kind) for kind in kinds], False
 
 
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
-        ([([event(STARTED)], True)], {"a.json": "running"}),
-        ([([event(STARTED)], False)], {"a.json": INTERRUPTED}),
-        ([([event(STARTED), event(FINISHED)], True)], {}),
-        ([([event(STARTED), event(FAILED)], True)], {"a.json": "failed"}),
+        ([living(STARTED)], {"a.json": "running"}),
+        ([dead(STARTED)], {"a.json": INTERRUPTED}),
+        ([living(STARTED, FINISHED)], {}),
+        ([living(STARTED, FAILED)], {"a.json": "failed"}),
         # A retry, in the same Snakemake and in the next one.
-        ([([event(STARTED), event(FAILED), event(STARTED)], True)], {"a.json": "running"}),
-        (
-            [([event(STARTED), event(FAILED)], False), ([event(STARTED)], True)],
-            {"a.json": "running"},
-        ),
+        ([living(STARTED, FAILED, STARTED)], {"a.json": "running"}),
+        ([dead(STARTED, FAILED), living(STARTED)], {"a.json": "running"}),
         # A failure stands until its job is begun again.
-        (
-            [([event(FAILED)], False), ([event(STARTED, "b.json")], True)],
-            {"a.json": "failed", "b.json": "running"},
-        ),
+        ([dead(FAILED), living(STARTED, record="b")], {"a.json": "failed", "b": "running"}),
         # Only the Snakemake that lives runs anything.
-        (
-            [([event(STARTED)], False), ([event(STARTED, "b.json")], True)],
-            {"a.json": INTERRUPTED, "b.json": "running"},
-        ),
+        ([dead(STARTED), living(STARTED, record="b")], {"a.json": INTERRUPTED, "b": "running"}),
     ],
 )
 def test_state_is_that_of_the_latest_event(files, expected):
-    assert states(*files) == expected
+    assert {record: job.state for record, job in latest_jobs(files).items()} == expected
 
 
 @pytest.fixture
@@ -80,29 +76,29 @@ def test_log_that_is_not_there_says_nothing(tmp_path):
     assert "without a message" in failure(tmp_path / "none.log")
 
 
+CRASH = "Traceback (most recent call last):\n  File x\n"
+SILENT = "it ended without a message: killed, or out of memory"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         (f"{PROGRESS}\nerror: a.cs is not there\nfetch it\n", "a.cs is not there\nfetch it"),
         ("error: old\nerror: new\n", "new"),
-        ("Traceback (most recent call last):\n  File x\nValueError: no\n", "ValueError: no"),
+        (f"{CRASH}ValueError: no\n", "ValueError: no"),
         (
-            "Traceback (most recent call last):\n  File x\nModuleNotFoundError: No module 'x'",
+            f"{CRASH}ModuleNotFoundError: No module 'x'",
             "ModuleNotFoundError: No module 'x'; `paraloom setup` installs it, "
             "`make setup` in a clone",
         ),
         (
-            "error: old\nTraceback (most recent call last):\n  File x\nRuntimeError: CUDA error\n"
+            f"error: old\n{CRASH}RuntimeError: CUDA error\n"
             "Compile with TORCH_USE_CUDA_DSA\n  warnings.warn(\n",
             "RuntimeError: CUDA error",
         ),
-        (
-            "python: No module named x\n",
-            "it ended without a message: killed, or out of memory. "
-            "Its last line: python: No module named x",
-        ),
-        (f"{PROGRESS}\n", "it ended without a message: killed, or out of memory"),
-        ("", "it ended without a message: killed, or out of memory"),
+        ("python: No module x\n", f"{SILENT}. Its last line: python: No module x"),
+        (f"{PROGRESS}\n", SILENT),
+        ("", SILENT),
     ],
 )
 def test_message_of_a_failure(log, text, expected):

@@ -27,14 +27,8 @@ def sentences(count: int) -> list[str]:
 @pytest.fixture(scope="session")
 def train_config() -> dict[str, Any]:
     return {
-        "side": "source",
-        "model_type": "unigram",
-        "vocab_size": 50,
-        "coverage": 0.9999,
-        "split_digits": True,
-        "sentences": 10_000,
-        "corpora": ["a", "b"],
-        "seed": 1,
+        **{"side": "source", "model_type": "unigram", "vocab_size": 50, "coverage": 0.9999},
+        **{"split_digits": True, "sentences": 10_000, "corpora": ["a", "b"], "seed": 1},
     }
 
 

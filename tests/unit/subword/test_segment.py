@@ -3,6 +3,7 @@ from collections import Counter
 
 import pytest
 
+from tests.golden.inputs import arguments
 from tests.unit.subword.conftest import write_pairs
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
@@ -12,14 +13,8 @@ from workflow_scripts.stages.subword.segment import main, segment_pair, split_of
 from workflow_scripts.stages.subword.segmenter import Segmenter
 
 CONFIG = {
-    "samples": 4,
-    "nbest": 16,
-    "alpha": 0.1,
-    "train": ["a", "b"],
-    "dev": "dev",
-    "test": "test",
-    "model_type": "unigram",
-    "seed": 1,
+    **{"samples": 4, "nbest": 16, "alpha": 0.1, "train": ["a", "b"], "dev": "dev"},
+    **{"test": "test", "model_type": "unigram", "seed": 1},
 }
 ROW = {"id": "a:1", "source": "kočka vidí pes 12.", "reference": "kočka vidí dům 7."}
 
@@ -39,9 +34,8 @@ def shard(tmp_path, pair_rows, segmenter):
     def run(name: str, **changes):
         pairs = write_pairs(tmp_path / name, pair_rows, shards=1)[0]
         output = tmp_path / f"{name}.segments" / "0000.parquet"
-        words = ["--config", json.dumps(CONFIG | changes), "--input", str(pairs)]
-        words += ["--source-model", str(model), "--reference-model", str(model)]
-        main([*words, "--output", str(output)])
+        models = dict.fromkeys(("source_model", "reference_model"), model)
+        main(arguments(CONFIG | changes, input=pairs, **models, output=output))
         return output
 
     return run

@@ -5,6 +5,7 @@ from itertools import chain
 import pytest
 import sentencepiece
 
+from tests.golden.inputs import arguments
 from tests.unit.subword.conftest import sentences, write_pairs
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.stages.subword.train import (
@@ -87,8 +88,7 @@ def test_the_command_line_trains_on_a_sample(tmp_path, pair_rows, train_config):
     write_pairs(tmp_path / "pairs", pair_rows)
     config = train_config | {"side": "reference", "sentences": 80}
     output = tmp_path / "reference.model"
-    words = ["--config", json.dumps(config), "--folder", str(tmp_path / "pairs")]
-    main([*words, "--shards", "2", "--output", str(output)])
+    main(arguments(config, folder=tmp_path / "pairs", shards=2, output=output))
     record = json.loads((tmp_path / "reference.json").read_text())
     used = record["extra"]["sentences"]
     assert 50 < used < 110

@@ -12,13 +12,7 @@ from workflow_scripts.core.files.rows import ParaphrasesRow, TreesRow
 from workflow_scripts.stages.syntax import shard
 from workflow_scripts.stages.syntax.shard import main, parse_rows
 
-CONFIG = {
-    "folder": str(FOLDER),
-    "package": PACKAGE,
-    "language": LANGUAGE,
-    "share": 1.0,
-    "seed": 1,
-}
+CONFIG = {"folder": str(FOLDER), "package": PACKAGE, "language": LANGUAGE, "share": 1.0, "seed": 1}
 
 
 def row(number, reference, *texts):

@@ -1,4 +1,3 @@
-import json
 import os
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.golden.inputs import arguments
 from tests.tables import write_table
 from workflow_scripts.core.files.manifest import write_record
 from workflow_scripts.core.files.rows import SegmentRow
@@ -17,23 +17,14 @@ from workflow_scripts.stages.subword.segmenter import Segmenter
 from workflow_scripts.stages.subword.train import train_model
 
 ROOT = Path(__file__).resolve().parents[3]
+MODULE = "workflow_scripts.stages.train.sockeye"
 SOURCE = ["kočka", "pes", "dům", "žena", "vidí", "hledá", "maluje", "nese"]
 REFERENCE = ["cat", "dog", "house", "woman", "sees", "seeks", "paints", "carries"]
 MICRO = {
-    "encoder_layers": 1,
-    "decoder_layers": 1,
-    "size": 16,
-    "feed_forward": 32,
-    "heads": 2,
-    "dropout": 0.1,
-    "label_smoothing": 0.05,
-    "batch_words": 120,
-    "max_updates": 60,
-    "checkpoint_updates": 12,
-    "learning_rate": 0.01,
-    "warmup": 5,
-    "schedule": "inv-sqrt-decay",
-    "max_length": 40,
+    **{"encoder_layers": 1, "decoder_layers": 1, "size": 16, "feed_forward": 32, "heads": 2},
+    **{"dropout": 0.1, "label_smoothing": 0.05, "batch_words": 120, "max_length": 40},
+    **{"max_updates": 60, "checkpoint_updates": 12},
+    **{"learning_rate": 0.01, "warmup": 5, "schedule": "inv-sqrt-decay"},
 }
 
 
@@ -51,18 +42,14 @@ class Bitext:
 
     def command(self, output: Path, model: dict[str, Any], **changes: Any) -> list[str]:
         config = {"role": "forward", "direction": "forward", "model": model, "seed": 1} | changes
-        words = ["--config", json.dumps(config), "--segments", str(self.folder)]
-        words += ["--shards", str(self.shards), "--work", str(output / "work")]
-        words += ["--source-model", str(self.models["source"])]
-        words += ["--reference-model", str(self.models["reference"])]
-        return [*words, "--output", str(output), "--threads", "1", "--device", self.device]
+        files = {"segments": self.folder, "work": output / "work", "output": output}
+        files |= {f"{side}_model": path for side, path in self.models.items()}
+        more = {"shards": self.shards, "threads": 1, "device": self.device}
+        return arguments(config, **files, **more)
 
     def start(self, output: Path, model: dict[str, Any], **changes: Any) -> subprocess.Popen:
         return subprocess.Popen(
-            [
-                *(sys.executable, "-m", "workflow_scripts.stages.train.sockeye"),
-                *self.command(output, model, **changes),
-            ],
+            [sys.executable, "-m", MODULE, *self.command(output, model, **changes)],
             env=os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
             stderr=subprocess.PIPE,
             text=True,

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.golden.inputs import arguments
 from tests.tables import write_training_pairs
 from tests.unit.embed import examples
 from tests.unit.embed.test_train import collected
@@ -28,16 +29,13 @@ def folder(tmp_path_factory):
     senteval = write_senteval(path / "senteval")
     config = {"data": [str(senteval)], "tasks": NAMES}
     tasks = path / "tasks/sentences.parquet"
-    collect.main(["--config", json.dumps(config), "--output", str(tasks)])
+    collect.main(arguments(config, output=tasks))
     known = read_task(TASKS["CR"], found([senteval])["CR"]).tested[0].first
     pairs = [*examples.simulated_pairs(40), (known.upper(), "what is it")]
     table = write_training_pairs(path / "pairs.parquet", pairs)
     for seed in (1, 2):
-        arguments = examples.train_arguments(
-            path / f"model{seed}", table, collected(path, []), {"epochs": 1}, seed
-        )
-        arguments[arguments.index("--output") + 1] = str(path / f"model{seed}")
-        train.main(arguments)
+        given = (table, collected(path, []), {"epochs": 1}, seed)
+        train.main(examples.train_arguments(path / f"model{seed}", *given, output="."))
         named = {"entry": "word", "training_set": "all-x", "repetition": seed}
         unit(path, f"word-all-x-seed{seed}", {"kind": "embedding", **named}, seed)
     unit(path, "bag_of_words", {"kind": "bag_of_words"})
@@ -45,18 +43,11 @@ def folder(tmp_path_factory):
 
 
 def unit(path, name, settings, seed=None):
-    options = []
+    files = {"tasks": path / "tasks/sentences.parquet", "work": path / name / "work"}
     if seed is not None:
-        options = ["--model", path / f"model{seed}", "--pairs", path / "pairs.parquet"]
-    represented.main(
-        [
-            *("--config", json.dumps({**SETTINGS, "name": name, **settings})),
-            *("--tasks", str(path / "tasks/sentences.parquet")),
-            *map(str, options),
-            *("--work", str(path / name / "work")),
-            *("--output", str(path / name / "transfer.json")),
-        ]
-    )
+        files |= {"model": path / f"model{seed}", "pairs": path / "pairs.parquet"}
+    config = {**SETTINGS, "name": name, **settings}
+    represented.main(arguments(config, **files, output=path / name / "transfer.json"))
 
 
 def finished(path):

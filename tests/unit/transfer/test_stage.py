@@ -3,8 +3,9 @@
 import copy
 
 import pytest
+import yaml
 
-from tests.configs import ROOT, run_on_testbed
+from tests.configs import ROOT, refusals, run_on_testbed
 from tests.unit.transfer.conftest import write, write_senteval
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.plan.catalogues.embeddings import embeddings
@@ -89,8 +90,7 @@ def test_files_count_by_their_content(config, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"scaled": True}, {"classifier": "sklearn"}, {"folds": 5}, {"seeds": [1, 2]}],
+    "change", [{"scaled": True}, {"classifier": "sklearn"}, {"folds": 5}, {"seeds": [1, 2]}]
 )
 def test_every_setting_counts(config, change):
     plain, other = units(with_transfer(config)), units(with_transfer(config, **change))
@@ -98,27 +98,25 @@ def test_every_setting_counts(config, change):
     assert plain[("transfer", "bag_of_words")] != other[("transfer", "bag_of_words")]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"embeddings": ["other"]}, "'other' is not among run.embeddings"),
-        ({"sentence_transformers": {"tasks": None}}, "'tasks' is the name of a unit"),
-        ({"vectors": {"bag_of_words": "x"}}, "'bag_of_words' is the name of a unit"),
-        (
-            {"sentence_transformers": {"a": None}, "vectors": {"a": "x"}},
-            "'a' is in sentence_transformers and in vectors",
-        ),
-        ({"sentence_transformers": {"a": {}}}, "transfer.sentence_transformers.a: one of folder"),
-        ({"tasks": ["MNLI"]}, "transfer.tasks"),
-        ({"folds": 1}, "transfer.folds"),
-        ({"seeds": []}, "transfer.seeds"),
-        ({"data": ["nothing"]}, r"transfer\.data: .*: no such folder"),
-        ({"vectors": {"a": "missing.txt"}}, "missing.txt"),
-    ],
-)
+REFUSED = refusals("""
+embeddings: [other] => 'other' is not among run.embeddings
+sentence_transformers: {tasks: null} => 'tasks' is the name of a unit
+vectors: {bag_of_words: x} => 'bag_of_words' is the name of a unit
+{sentence_transformers: {a: null}, vectors: {a: x}} => 'a' is in sentence_transformers and in
+ vectors
+sentence_transformers: {a: {}} => transfer.sentence_transformers.a: one of folder
+tasks: [MNLI] => transfer.tasks
+folds: 1 => transfer.folds
+seeds: [] => transfer.seeds
+data: [nothing] => transfer\\.data: .*: no such folder
+vectors: {a: missing.txt} => missing.txt
+""")
+
+
+@pytest.mark.parametrize(("change", "message"), REFUSED)
 def test_what_can_not_be_is_refused_before_the_run(config, change, message):
     with pytest.raises(InputError, match=message):
-        run_layout(with_transfer(config, **change))
+        run_layout(with_transfer(config, **yaml.safe_load(change)))
 
 
 def test_a_missing_task_is_noted_or_refused_where_it_is_named(config, tmp_path):

@@ -12,10 +12,7 @@ def test_a_section_is_called_as_its_function():
 
 
 def test_a_function_that_is_not_there_is_named():
-    for function in (
-        "workflow_scripts.nowhere:one",
-        "workflow_scripts.stages.train.report:nothing",
-    ):
+    for function in ("workflow_scripts.nowhere:one", "workflow_scripts.stages.train.report:two"):
         with pytest.raises(ValueError, match=f"a stage declares {function}, which is not there"):
             load(function)
 

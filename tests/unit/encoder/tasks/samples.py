@@ -3,16 +3,8 @@
 import json
 
 SETTINGS = {
-    "epochs": 1,
-    "batch": 4,
-    "learning_rates": [0.001],
-    "warmup": 0.1,
-    "weight_decay": 0.01,
-    "precision": "float32",
-    "length": 30,
-    "span_length": 30,
-    "stride": 5,
-    "folds": 3,
+    **{"epochs": 1, "batch": 4, "learning_rates": [0.001], "warmup": 0.1, "weight_decay": 0.01},
+    **{"precision": "float32", "length": 30, "span_length": 30, "stride": 5, "folds": 3},
 }
 QQP_HEADER = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate"
 MRPC_HEADER = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"

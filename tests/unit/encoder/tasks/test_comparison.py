@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.golden.inputs import arguments
 from tests.unit.encoder.tasks.samples import SETTINGS
 from tests.unit.pages import Reader, captioned, rows_of
 from workflow_scripts.core.errors import InputError
@@ -163,13 +164,8 @@ def run(tmp_path):
             paths.append(written(tmp_path, "SQuAD", state, seed, squad_rows(right)))
             stsb = {"gold": GOLD, "predicted": with_faults(5 * seed)}
             paths.append(written(tmp_path, "STS-B", state, seed, stsb, in_folds=True))
-    comparison.main(
-        [
-            *("--config", json.dumps({"bootstrap": 50, "seed": 1})),
-            *("--plain", *map(str, plain), "--tuned", *map(str, tuned)),
-            *("--output", str(tmp_path / "tasks.json")),
-        ]
-    )
+    files = {"plain": plain, "tuned": tuned, "output": tmp_path / "tasks.json"}
+    comparison.main(arguments({"bootstrap": 50, "seed": 1}, **files))
     return FinishedRun({}, [(("encoder", "pbert-comparison"), Path(tmp_path))])
 
 

@@ -11,6 +11,7 @@ from transformers import (
     BertForSequenceClassification,
 )
 
+from tests.golden.inputs import arguments
 from tests.unit.encoder.conftest import tiny_config, tiny_tokenizer
 from tests.unit.encoder.tasks.samples import SETTINGS, sick, squad, stsb_dev
 from workflow_scripts.core.errors import InputError
@@ -90,9 +91,7 @@ def test_what_was_kept_of_other_data_is_not_taken(encoder, data, monkeypatch):
     output = data / "x.jsonl"
     run = Fitting.run
     monkeypatch.setattr(
-        Fitting,
-        "run",
-        lambda self, *given: run(self, *given) if "0" in self.desc else killed(self),
+        Fitting, "run", lambda self, *given: run(self, *given) if "0" in self.desc else killed(self)
     )
     with pytest.raises(KeyboardInterrupt):
         tuned(encoder, data, "STS-B", output)
@@ -178,11 +177,9 @@ def test_an_output_layer_is_new_and_the_body_is_the_encoders(tmp_path):
 
 
 def command(encoder, data, output):
-    return [
-        *("--encoder", str(encoder), "--task", "STS-B", "--data", str(data / "STS-B")),
-        *("--config", json.dumps({"epochs": 1, "folds": 2, "length": 20}), "--seed", "3"),
-        *("--device", "cpu", "--output", str(output)),
-    ]
+    config = {"epochs": 1, "folds": 2, "length": 20}
+    options = {"task": "STS-B", "data": data / "STS-B", "seed": 3, "device": "cpu"}
+    return arguments(config, encoder=encoder, **options, output=output)
 
 
 def test_the_command_fills_in_defaults(encoder, data):
@@ -205,8 +202,7 @@ def test_the_record_tells_data_of_another_training_part(encoder, data):
 
 
 @pytest.mark.parametrize(
-    ("name", "part"),
-    [("train", "train"), ("trial", "development"), ("test_annotated", "test")],
+    ("name", "part"), [("train", "train"), ("trial", "development"), ("test_annotated", "test")]
 )
 def test_a_part_with_one_class_is_refused(encoder, data, name, part):
     path = data / "SICK-E" / f"SICK_{name}.txt"

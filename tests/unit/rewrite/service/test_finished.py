@@ -14,12 +14,11 @@ from unittest.mock import Mock
 import pytest
 
 from tests.configs import run_on_testbed
+from tests.tables import write_frequencies
 from tests.unit.nmt.test_tokenizers import WORDS
 from tests.unit.rewrite.paraphrasers import KINDS, write_paraphraser
 from workflow_scripts.core.errors import InputError
-from workflow_scripts.core.files.manifest import verify, write_record
-from workflow_scripts.core.files.parquet import TableWriter
-from workflow_scripts.core.files.rows import DocumentFrequencyRow
+from workflow_scripts.core.files.manifest import verify
 from workflow_scripts.nmt.loaders import load_model
 from workflow_scripts.nmt.pieces import target_coder
 from workflow_scripts.nmt.raw import coders
@@ -54,11 +53,8 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 @pytest.fixture(scope="module")
 def idf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table = tmp_path_factory.mktemp("idf") / "idf.parquet"
-    with TableWriter(table, DocumentFrequencyRow) as writer:
-        for count, word in enumerate(WORDS, start=5):
-            writer.write({"word": word, "references": count})
-    write_record(table, 100_000, 100_000, {})
-    return table
+    counts = {word: count for count, word in enumerate(WORDS, start=5)}
+    return write_frequencies(table, counts, 100_000)
 
 
 @pytest.fixture(scope="module")
@@ -101,9 +97,7 @@ def kept(text: str, avoid: list[list[str]], use: list[list[str]]) -> bool:
 
 
 @pytest.mark.parametrize("name", [*WISHES, *DRAWN, *SYSTEMS])
-def test_texts_have_what_is_asked_for_and_nothing_that_is_avoided(
-    paraphraser: Rewriter, monkeypatch: pytest.MonkeyPatch, name: str
-):
+def test_texts_have_what_is_asked_for_and_nothing_that_is_avoided(paraphraser, monkeypatch, name):
     wish = {"number": 5, **(WISHES | DRAWN | SYSTEMS)[name]}
     requests = [Request(sentence, **wish) for sentence in SENTENCES]
     answers = paraphraser.answer(requests)
@@ -139,9 +133,7 @@ def test_words_that_are_avoided_would_be_written(paraphraser: Rewriter):
             assert one.difference == difference(answer.request.text, one.text)
 
 
-def test_the_prefix_stands_before_every_sentence_and_in_nothing_that_is_told(
-    folder: Path, paraphraser: Rewriter
-):
+def test_the_prefix_stands_before_every_sentence_and_in_nothing_that_is_told(folder, paraphraser):
     model = load_model(folder, "cpu")
     source, _ = coders(model, folder, True, None, None)
     model.prefix = ""

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.configs import run_on_testbed
+from tests.tables import write_frequencies
 from workflow_scripts.core.errors import InputError
 from workflow_scripts.core.files.manifest import write_record
-from workflow_scripts.core.files.parquet import TableWriter
-from workflow_scripts.core.files.rows import DocumentFrequencyRow
 from workflow_scripts.stages.rewrite.opening import add_options, encoder_for, open_rewriter, sets_of
 from workflow_scripts.stages.rewrite.requests import Request, RequestError
 from workflow_scripts.stages.rewrite.syntax_templates import Template, prefixed, write_table
@@ -29,12 +28,8 @@ def opened(folder, *options):
 @pytest.fixture
 def systems(folder, tmp_path):
     """Make the constraint sets of a system of the testbed's run, whose words are counted."""
-    table = tmp_path / "idf.parquet"
     counts = {"repairing": 8, "bicycle": 6, "house": 200, "old": 300}
-    with TableWriter(table, DocumentFrequencyRow) as writer:
-        for word, count in counts.items():
-            writer.write({"word": word, "references": count})
-    write_record(table, 100_000, 100_000, {})
+    table = write_frequencies(tmp_path / "idf.parquet", counts, 100_000)
 
     def of(system, idf=table):
         return sets_of(NOWHERE, run_on_testbed(), folder / "reference.model", idf, system)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.browser import opened
-from tests.unit.rewrite.service.test_browser import CONTRASTS, NAMELESS, SMALL, results, sync_api
+from tests.unit.rewrite.service.test_browser import CONTRASTS, NAMELESS, SMALL, results
 from tests.unit.rewrite.service.test_there_and_back import TEXT, service
 from tests.unit.serving import serving
 from workflow_scripts.apps.rewriter.app import application
@@ -58,17 +58,3 @@ def test_everybody_can_use_it(chromium, address, scheme, width):
         for check in (CONTRASTS, NAMELESS, SMALL):
             assert page.evaluate(check) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_it_works_without_a_script(chromium, address):
-    with opened(chromium, address, java_script_enabled=False) as page:
-        page.fill("#text", TEXT)
-        page.fill("#use", "favor")
-        page.click("button.main")
-        sync_api.expect(page.locator("#results li")).to_have_count(2, timeout=60_000)
-        assert page.input_value("#use") == "favor"
-        assert "import paraloom" in page.inner_text("#results")
-        page.fill("#text", "Мама мыла раму")
-        page.click("button.main")
-        assert page.inner_text("#results h2") == "No paraphrase"
-        assert "unreadable" in page.inner_text("#results")

@@ -60,10 +60,7 @@ def test_those_who_wait_share_a_batch_in_turns(worker, slow):
     waiting += [worker.submit(Request(f"person {n}"), f"person {n}") for n in range(2)]
     slow.may.set()
     wait([first, *waiting], 20)
-    assert slow.batches == [
-        ["first"],
-        ["file 0", "person 0", "person 1", "file 1", "file 2"],
-    ]
+    assert slow.batches == [["first"], ["file 0", "person 0", "person 1", "file 1", "file 2"]]
     assert [future.result().request.text for future in waiting[:2]] == ["file 0", "file 1"]
 
 
