@@ -16,7 +16,7 @@ from workflow_scripts.stages.rewrite.requests import clean
 from workflow_scripts.stages.rewrite.spellings import plain
 
 # Pairs that a thread scores at a time.
-_CHUNK = 64
+_CHUNK = 256
 
 
 def score(
@@ -51,22 +51,22 @@ def score(
     at_work = Threads(threads)
     loaded = models.load(model, device, precision)
     pairs = list(zip(map(clean, sources), map(clean, targets), strict=True))
-    return list(nlls(loaded, at_work, pairs))
+    return list(nlls(loaded, at_work, _CHUNK, pairs))
 
 
 def nlls(
-    loaded: models.Loaded, at_work: Threads, pairs: Sequence[Sequence[str]]
+    loaded: models.Loaded, at_work: Threads, size: int, pairs: Sequence[Sequence[str]]
 ) -> Iterator[float]:
-    """Yield the NLLs of pairs of cleaned texts, as `score` has them."""
+    """Yield the NLLs of pairs of cleaned texts, as `score` has them, `size` at a time."""
 
     def of_chunk(start: int) -> list[float]:
-        chunk = pairs[start : start + _CHUNK]
+        chunk = pairs[start : start + size]
         pieces = (
             (loaded.source.encode(left), loaded.target.encode(right)) for left, right in chunk
         )
         return list(scoring.score(loaded.model, pieces))
 
-    return chain.from_iterable(at_work.side_by_side(of_chunk, range(0, len(pairs), _CHUNK)))
+    return chain.from_iterable(at_work.side_by_side(of_chunk, range(0, len(pairs), size)))
 
 
 def judge(

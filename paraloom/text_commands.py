@@ -130,7 +130,7 @@ def score() -> None:
     from paraloom.threads import Threads
 
     loaded = models.load(arguments.model, arguments.device, arguments.precision)
-    values = partial(nlls, loaded, Threads(arguments.threads))
+    values = partial(nlls, loaded, Threads(arguments.threads), BATCH)
     known = Columns(("source", "target"))
     writer = LineWriter(arguments.to, "score", ("nll",), False)
     answered = partial(_valued, name="nll", values=values)

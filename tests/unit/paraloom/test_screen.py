@@ -69,8 +69,10 @@ def test_a_run_that_fails_says_why_and_has_its_status(capfd):
 
 
 def test_what_ends_before_the_first_job_is_shown(capfd):
-    assert said("WorkflowError in file Snakefile:\nconfiguration: run.name is wrong", 1) == 1
-    assert "run.name is wrong" in capfd.readouterr().err
+    failed = "note: one\nWorkflowError in file Snakefile:\nconfiguration: run.name is wrong"
+    assert said(failed, 1) == 1
+    shown = capfd.readouterr().err
+    assert "run.name is wrong" in shown and shown.count("note: one") == 1
     assert said("Nothing to be done (all requested files are present and up to date).") == 0
     assert "Nothing to be done" in capfd.readouterr().err
 
