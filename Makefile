@@ -2,8 +2,8 @@
 #                                              STS=FOLDER: graded pairs that test its embedding
 # make testbed a bitext whose meanings are known, trained on and paraphrased
 # make check   lint and quick unit tests: after each change, within 90 seconds on two cores
-# make test    set-up, lint, site, unit tests, one whole run and all that starts from it: some 18 minutes
-# make test-all   the rest of the tests: within 40 minutes more
+# make test    set-up, lint, site, unit tests, one whole run and all that starts from it: some 17 minutes
+# make test-all   the rest of the tests: some 40 minutes more
 # make bench   measurements
 # make deps    the system packages             make test-slurm   the tests on a real Slurm of one node
 # make docs    the site, into site/            make lock    renews the pins in requirements/
