@@ -159,7 +159,7 @@ def tests(device: str, work: Path, tiny: bool) -> Lines:
         stdout=subprocess.PIPE,
         text=True,
     )
-    lines = done.stdout.splitlines()
+    lines = done.stdout.splitlines() or ["pytest said nothing"]
     yield lines[-1]
     if done.returncode:
         raise SystemExit("\n".join(lines[-12:]))

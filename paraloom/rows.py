@@ -181,7 +181,7 @@ def _value(name: str, cell: str, columns: Columns) -> Any:
         return [word.strip() for word in cell.split(BETWEEN) if word.strip()]
     if name in columns.numbers:
         with suppress(ValueError):
-            return int(cell) if cell.isdecimal() else float(cell)
+            return int(cell) if cell.isascii() and cell.isdigit() else float(cell)
     return cell
 
 

@@ -310,6 +310,7 @@ def test_a_stream_that_is_closed_is_told(call, tmp_path, monkeypatch):
     ("name", "content", "said"),
     [
         ("a.tsv", b"txt\nA.\n", "a.tsv, line 1: there is no text; did you mean 'txt'?"),
+        ("a.tsv", "text\tn\nA.\t\u0663\n".encode(), "a.tsv, line 2: n is 3.0, and must be a whole"),
         ("a.tsv", b"text\tn\nA.\tmany\n", "a.tsv, line 2: n is 'many', and must be a whole number"),
         ("a.tsv", b"text\tat_least\nA.\tx\n", "line 2: at_least is 'x', and must be a number"),
         ("a.tsv", b"text\tat_least\nA.\t2\n", "line 2: at_least is 2, and must be a number"),

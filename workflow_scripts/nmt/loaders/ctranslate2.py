@@ -135,7 +135,11 @@ def saved(folder: Path, files: ModelFiles, tensors: dict[str, Tensor]) -> tuple[
 
 
 def summary(folder: Path, files: ModelFiles) -> Summary:
-    """Return what is known of a model without its weights, and why it can't be loaded."""
+    """Return what is known of a model without its weights, and why it can't be loaded.
+
+    Raises:
+        InputError: the file can't be read.
+    """
     content = ctranslate2_file.read(folder / files.weights)
     if reasons := _not_supported(content):
         return Summary(refused=reasons)

@@ -107,7 +107,11 @@ def _as_in_files(config: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str
 
 
 def summary(folder: Path, files: ModelFiles) -> Summary:
-    """Return what is known of a model without its weights, and why it can't be loaded."""
+    """Return what is known of a model without its weights, and why it can't be loaded.
+
+    Raises:
+        InputError: a file can't be read.
+    """
     config = read_config(folder, files)
     if reasons := not_supported(config, files.kind):
         return Summary(refused=reasons)

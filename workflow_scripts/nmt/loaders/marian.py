@@ -68,7 +68,11 @@ def saved(folder: Path, files: ModelFiles, tensors: dict[str, Tensor]) -> tuple[
 
 
 def summary(folder: Path, files: ModelFiles) -> Summary:
-    """Return what is known of a model without its weights, and why it can't be loaded."""
+    """Return what is known of a model without its weights, and why it can't be loaded.
+
+    Raises:
+        InputError: the file can't be read.
+    """
     path = folder / files.weights
     options, reasons = marian_options.parse(path, _items(path, files).options)
     if options is None:

@@ -140,7 +140,11 @@ def _tied(tensors: dict[str, Tensor], tying: object) -> dict[str, Tensor]:
 
 
 def summary(folder: Path, files: ModelFiles) -> Summary:
-    """Return what is known of a model without its weights, and why it can't be loaded."""
+    """Return what is known of a model without its weights, and why it can't be loaded.
+
+    Raises:
+        InputError: a file can't be read.
+    """
     config = folder / files.configs[0]
     value = _values(config)
     if reasons := _not_supported(value):
